@@ -1,0 +1,47 @@
+//! The Compozy contract as Rust: messages, clients and server traits, generated from `proto/` by
+//! `cargo xtask codegen` and nothing else. Each module below mirrors one package.
+
+/// The descriptors of every package, for server reflection: an encoded
+/// `google.protobuf.FileDescriptorSet`.
+pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!("gen/descriptor_set.bin");
+
+/// Packages below `compozy`.
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications
+)]
+#[allow(rustdoc::all)]
+pub mod compozy {
+    /// `compozy.admin.v1`: what the server is, and steering it.
+    pub mod admin {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.admin.v1.rs");
+        }
+    }
+    /// `compozy.error.v1`: the reasons of failed calls.
+    pub mod error {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.error.v1.rs");
+        }
+    }
+    /// `compozy.page.v1`: counted pages.
+    pub mod page {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.page.v1.rs");
+        }
+    }
+    /// `compozy.workspace.v1`: the registry.
+    pub mod workspace {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.workspace.v1.rs");
+        }
+    }
+}
+pub use compozy::{admin, error, page, workspace};

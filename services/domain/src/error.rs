@@ -1,0 +1,475 @@
+//! Everything that a caller may do wrong or meet, named after the situation. Each error has one reason;
+//! the server maps a reason to a status in one place.
+
+use thiserror::Error;
+
+use crate::id::WorkspaceId;
+
+/// The machine-readable cause of a failed call. The same words as `compozy.error.v1.ErrorReason`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Reason {
+    InvalidField,
+    CursorInvalid,
+    RequestIdReused,
+    PathNotAbsolute,
+    PathNotDirectory,
+    PathLoop,
+    ConfigInvalid,
+    NameInvalid,
+    WorkspaceNotFound,
+    PathNotFound,
+    WorkspaceNameConflict,
+    WorkspacePathConflict,
+    DirectoryExists,
+    WorkspaceRootMissing,
+    WorkspaceRootNotDirectory,
+    WorkspaceRootUnreadable,
+    WorkspaceOnOtherHost,
+    HostNotServed,
+    WorkspaceReferenceAmbiguous,
+    IdentityInvalid,
+    IdentityUnwritable,
+    IdentityMismatch,
+    HomeForbidden,
+    RecordNotUnderstood,
+    EtagMismatch,
+    RateLimited,
+    MessageTooLarge,
+    DiskFull,
+    DeadlineExceeded,
+    PathNotAllowed,
+    PathUnreadable,
+    IdentityUnreadable,
+    ScopeDenied,
+    TokenMissing,
+    TokenInvalid,
+    StoreUnavailable,
+    Draining,
+    MethodUnknown,
+    StoreCorrupt,
+    Defect,
+}
+
+/// What is wrong with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathFault {
+    /// It is relative.
+    NotAbsolute,
+    /// It does not exist.
+    NotFound,
+    /// It is no directory.
+    NotDirectory,
+    /// It leads through a cycle of links.
+    Loop,
+    /// The daemon's user may not read it.
+    Unreadable,
+    /// It lies outside the allowed roots.
+    NotAllowed,
+}
+
+/// What is wrong with an identity file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdentityFault {
+    /// Its content breaks a rule.
+    Invalid {
+        /// Line of the problem, from 1; `None` when it is about the file as a whole.
+        line: Option<u32>,
+        /// Which rule.
+        problem: String,
+    },
+    /// It can't be read.
+    Unreadable,
+    /// It can't be written.
+    Unwritable {
+        /// Why.
+        problem: String,
+    },
+}
+
+/// What is wrong with a cursor or token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CursorFault {
+    /// No cursor of this product, or an edited one.
+    Malformed,
+    /// Longer than any cursor.
+    TooLarge,
+    /// Made for another method, filter or order.
+    OtherQuery,
+    /// Made by another catalog.
+    OtherCatalog,
+    /// Its key is no longer valid.
+    KeyRetired,
+}
+
+impl CursorFault {
+    /// The word in the error's metadata.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::TooLarge => "too_large",
+            Self::OtherQuery => "other_query",
+            Self::OtherCatalog => "other_catalog",
+            Self::KeyRetired => "key_retired",
+        }
+    }
+}
+
+/// What stands in the way of a registration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathConflict {
+    /// The directory is registered, with other values in these fields.
+    Registered {
+        /// Names of the fields that differ.
+        fields: Vec<&'static str>,
+    },
+    /// The directory is a copy of a registered one, and copies were to be refused.
+    Copy {
+        /// Root of the registered one.
+        original: String,
+    },
+    /// Another registration has this root.
+    RootTaken,
+}
+
+/// Every failure that is no defect.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CatalogError {
+    /// A field of the request.
+    #[error("{field} {problem}")]
+    InvalidField {
+        /// Path of the field in the request.
+        field: String,
+        /// Which rule it breaks.
+        problem: String,
+    },
+    /// A name of a workspace.
+    #[error("choose another name: {problem}")]
+    InvalidName {
+        /// Which rule it breaks.
+        problem: String,
+    },
+    /// A path, as written by the caller in `field`.
+    #[error("{}", path_message(.path, *.fault))]
+    Path {
+        /// Path of the field in the request; empty when the path comes from a record.
+        field: String,
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        fault: PathFault,
+    },
+    /// A cursor.
+    #[error("the cursor can't be used ({}): start the list again without it", .0.as_str())]
+    Cursor(CursorFault),
+    /// A request id that was used for another request.
+    #[error("this request_id was used for a different request: send a new one")]
+    RequestIdReused,
+    /// The daemon's configuration, or one of a workspace.
+    #[error("{path}{}: {problem}", line_suffix(*.line))]
+    Config {
+        /// The file.
+        path: String,
+        /// Line of the problem, from 1.
+        line: Option<u32>,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No such workspace for this caller.
+    #[error("no workspace matches '{reference}': list them, or register the directory")]
+    WorkspaceNotFound {
+        /// The reference as the caller gave it.
+        reference: String,
+    },
+    /// The name belongs to another workspace.
+    #[error("the name '{name}' belongs to another workspace: choose another one")]
+    NameConflict {
+        /// The name.
+        name: String,
+        /// Who has it, if the caller may know.
+        holder: Option<WorkspaceId>,
+    },
+    /// Another registration stands in the way.
+    #[error("{}", conflict_message(.path, .conflict))]
+    PathConflict {
+        /// The directory of the request.
+        path: String,
+        /// The registration, if the caller may know.
+        holder: Option<WorkspaceId>,
+        /// In which way.
+        conflict: PathConflict,
+    },
+    /// A directory to create is there.
+    #[error("'{path}' exists: choose another name")]
+    DirectoryExists {
+        /// The directory.
+        path: String,
+    },
+    /// The root of a workspace can't be used right now.
+    #[error("the root '{root}' {}", fault.root_words())]
+    Root {
+        /// The root.
+        root: String,
+        /// In which way.
+        fault: RootFault,
+    },
+    /// The root lies on another host's disk.
+    #[error("the workspace lies on host '{host}': ask a daemon of that host")]
+    OtherHost {
+        /// Whose disk.
+        host: String,
+    },
+    /// This daemon looks at no disk.
+    #[error("this daemon looks at no disk (daemon.host_id = \"none\"): ask a daemon of the directory's host")]
+    HostNotServed,
+    /// Several registrations share the durable id.
+    #[error("several workspaces share the durable id {durable_id}: name one by its ws_ id")]
+    AmbiguousReference {
+        /// The durable id.
+        durable_id: String,
+        /// The registrations, ascending.
+        ids: Vec<WorkspaceId>,
+    },
+    /// An identity file.
+    #[error("{}: {remedy}", identity_message(.path, .fault))]
+    Identity {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        fault: IdentityFault,
+        /// What to do.
+        remedy: String,
+    },
+    /// A directory carries another durable id than the registration.
+    #[error("'{path}' carries {}, the workspace has {expected}: use force, or register it on its own", found.as_deref().unwrap_or("no durable id"))]
+    IdentityMismatch {
+        /// The directory.
+        path: String,
+        /// The durable id of the registration.
+        expected: String,
+        /// The durable id of the directory.
+        found: Option<String>,
+    },
+    /// A directory that can't be a workspace.
+    #[error("'{path}' can't be a workspace: neither '/' nor the daemon's home can")]
+    HomeForbidden {
+        /// The directory.
+        path: String,
+    },
+    /// A stored row that this release does not understand.
+    #[error("the stored record {id} can't be changed by this release ({defect}): run `compozy doctor`")]
+    RecordNotUnderstood {
+        /// Its id.
+        id: String,
+        /// What is wrong.
+        defect: String,
+    },
+    /// The record changed since it was read.
+    #[error("workspace {id} changed since its etag was read: read it again and retry")]
+    EtagMismatch {
+        /// Its id.
+        id: WorkspaceId,
+    },
+    /// A message is too large.
+    #[error("the message is larger than {limit} bytes: send less at once")]
+    MessageTooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// Too many calls.
+    #[error("too many calls at once: wait and retry")]
+    RateLimited,
+    /// The disk is full.
+    #[error("the disk is full: nothing was written, free some space and retry")]
+    DiskFull,
+    /// The deadline passed.
+    #[error("the deadline passed before the call was done: retry with more time")]
+    DeadlineExceeded,
+    /// The caller lacks a scope.
+    #[error("this call needs the scope '{scope}': use a token that has it")]
+    ScopeDenied {
+        /// The scope.
+        scope: &'static str,
+    },
+    /// No token came with a call over TCP.
+    #[error("send a bearer token: it lies in client.token in the daemon's home")]
+    TokenMissing,
+    /// The token is not valid.
+    #[error("the bearer token is unknown or has expired: get a new one")]
+    TokenInvalid,
+    /// The store can't be reached.
+    #[error("the store can't be reached right now: retry in a moment{}", outcome_words(*.outcome_unknown))]
+    StoreUnavailable {
+        /// Whether a write may have happened all the same.
+        outcome_unknown: bool,
+    },
+    /// The server shuts down.
+    #[error("the server is shutting down: connect again")]
+    Draining,
+    /// The server has no such method.
+    #[error("the server does not know this method: use a newer server, or check the name")]
+    MethodUnknown,
+    /// The store is damaged.
+    #[error("the store is damaged, nothing was changed: run `compozy doctor` and restore a backup")]
+    StoreCorrupt,
+    /// A defect of this program. The text goes to the log, not to the caller.
+    #[error("internal error")]
+    Defect {
+        /// For the log.
+        detail: String,
+    },
+}
+
+/// In which way a root can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootFault {
+    /// It does not exist.
+    Missing,
+    /// It is no directory.
+    NotDirectory,
+    /// It can't be read.
+    Unreadable,
+}
+
+impl CatalogError {
+    /// An [`CatalogError::InvalidField`].
+    #[must_use]
+    pub fn invalid_field(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::InvalidField {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// A [`CatalogError::Path`].
+    #[must_use]
+    pub fn path(field: impl Into<String>, path: impl Into<String>, fault: PathFault) -> Self {
+        Self::Path {
+            field: field.into(),
+            path: path.into(),
+            fault,
+        }
+    }
+
+    /// The machine-readable cause.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::InvalidField { .. } => Reason::InvalidField,
+            Self::InvalidName { .. } => Reason::NameInvalid,
+            Self::Path { fault, .. } => match fault {
+                PathFault::NotAbsolute => Reason::PathNotAbsolute,
+                PathFault::NotFound => Reason::PathNotFound,
+                PathFault::NotDirectory => Reason::PathNotDirectory,
+                PathFault::Loop => Reason::PathLoop,
+                PathFault::Unreadable => Reason::PathUnreadable,
+                PathFault::NotAllowed => Reason::PathNotAllowed,
+            },
+            Self::Cursor(_) => Reason::CursorInvalid,
+            Self::RequestIdReused => Reason::RequestIdReused,
+            Self::Config { .. } => Reason::ConfigInvalid,
+            Self::WorkspaceNotFound { .. } => Reason::WorkspaceNotFound,
+            Self::NameConflict { .. } => Reason::WorkspaceNameConflict,
+            Self::PathConflict { .. } => Reason::WorkspacePathConflict,
+            Self::DirectoryExists { .. } => Reason::DirectoryExists,
+            Self::Root { fault, .. } => match fault {
+                RootFault::Missing => Reason::WorkspaceRootMissing,
+                RootFault::NotDirectory => Reason::WorkspaceRootNotDirectory,
+                RootFault::Unreadable => Reason::WorkspaceRootUnreadable,
+            },
+            Self::OtherHost { .. } => Reason::WorkspaceOnOtherHost,
+            Self::HostNotServed => Reason::HostNotServed,
+            Self::AmbiguousReference { .. } => Reason::WorkspaceReferenceAmbiguous,
+            Self::Identity { fault, .. } => match fault {
+                IdentityFault::Invalid { .. } => Reason::IdentityInvalid,
+                IdentityFault::Unreadable => Reason::IdentityUnreadable,
+                IdentityFault::Unwritable { .. } => Reason::IdentityUnwritable,
+            },
+            Self::IdentityMismatch { .. } => Reason::IdentityMismatch,
+            Self::HomeForbidden { .. } => Reason::HomeForbidden,
+            Self::RecordNotUnderstood { .. } => Reason::RecordNotUnderstood,
+            Self::EtagMismatch { .. } => Reason::EtagMismatch,
+            Self::MessageTooLarge { .. } => Reason::MessageTooLarge,
+            Self::RateLimited => Reason::RateLimited,
+            Self::DiskFull => Reason::DiskFull,
+            Self::DeadlineExceeded => Reason::DeadlineExceeded,
+            Self::ScopeDenied { .. } => Reason::ScopeDenied,
+            Self::TokenMissing => Reason::TokenMissing,
+            Self::TokenInvalid => Reason::TokenInvalid,
+            Self::StoreUnavailable { .. } => Reason::StoreUnavailable,
+            Self::Draining => Reason::Draining,
+            Self::MethodUnknown => Reason::MethodUnknown,
+            Self::StoreCorrupt => Reason::StoreCorrupt,
+            Self::Defect { .. } => Reason::Defect,
+        }
+    }
+}
+
+impl RootFault {
+    const fn root_words(self) -> &'static str {
+        match self {
+            Self::Missing => "does not exist right now: bring it back, or relink the workspace",
+            Self::NotDirectory => "is no directory: bring the directory back, or relink the workspace",
+            Self::Unreadable => "can't be read by the daemon: check its permissions",
+        }
+    }
+}
+
+impl From<crate::random::RandomFailed> for CatalogError {
+    fn from(failed: crate::random::RandomFailed) -> Self {
+        Self::Defect {
+            detail: failed.to_string(),
+        }
+    }
+}
+
+fn path_message(path: &str, fault: PathFault) -> String {
+    match fault {
+        PathFault::NotAbsolute => format!("'{path}' is relative: give an absolute path"),
+        PathFault::NotFound => format!("'{path}' does not exist: check the path"),
+        PathFault::NotDirectory => format!("'{path}' is no directory: give a directory"),
+        PathFault::Loop => format!("'{path}' leads through a cycle of symbolic links: mend the links"),
+        PathFault::Unreadable => format!("'{path}' can't be read by the daemon: check its permissions"),
+        PathFault::NotAllowed => {
+            format!("'{path}' lies outside the roots that this daemon allows: see workspaces.allowed_roots")
+        }
+    }
+}
+
+fn conflict_message(path: &str, conflict: &PathConflict) -> String {
+    match conflict {
+        PathConflict::Registered { fields } => format!(
+            "'{path}' is registered with another {}: use an update to change it",
+            fields.join(" and another ")
+        ),
+        PathConflict::Copy { original } => {
+            format!(
+                "'{path}' is a copy of the registered '{original}': register it with policy SHARE or FORK"
+            )
+        }
+        PathConflict::RootTaken => {
+            format!("'{path}' is the root of another workspace: remove that one first")
+        }
+    }
+}
+
+fn identity_message(path: &str, fault: &IdentityFault) -> String {
+    match fault {
+        IdentityFault::Invalid { line, problem } => format!("{path}{}: {problem}", line_suffix(*line)),
+        IdentityFault::Unreadable => format!("{path} can't be read by the daemon: check its permissions"),
+        IdentityFault::Unwritable { problem } => format!("{path} can't be written: {problem}"),
+    }
+}
+
+fn line_suffix(line: Option<u32>) -> String {
+    line.map(|line| format!(":{line}")).unwrap_or_default()
+}
+
+const fn outcome_words(unknown: bool) -> &'static str {
+    if unknown {
+        " with the same request_id, the write may have happened"
+    } else {
+        ""
+    }
+}

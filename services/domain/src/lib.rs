@@ -1,0 +1,30 @@
+//! Words and rules of the catalog: identifiers, names, references, records, pages, changes, callers
+//! and errors. Nothing here does I/O, waits, knows the wire or SQL; time and randomness are passed in.
+
+pub mod change;
+pub mod clock;
+pub mod error;
+pub mod id;
+pub mod limits;
+pub mod name;
+pub mod page;
+pub mod path;
+pub mod principal;
+pub mod random;
+pub mod rank;
+pub mod reference;
+pub mod text;
+pub mod workspace;
+
+pub use change::{ChangeEntry, ChangeKind, ChangeOp, ChangeReason, NewChange, Revision};
+pub use clock::{Clock, Timestamp};
+pub use error::{CatalogError, CursorFault, IdentityFault, PathFault, Reason};
+pub use id::{CatalogId, DurableId, Etag, HostId, RequestId, WorkspaceId};
+pub use name::WorkspaceName;
+pub use page::{Page, PageLimit};
+pub use path::{AbsolutePath, FileIdentity};
+pub use principal::{Principal, Scope, Visibility};
+pub use random::{Random, RandomFailed};
+pub use rank::Rank;
+pub use reference::WorkspaceRef;
+pub use workspace::{Workspace, WorkspaceStatus};
