@@ -1,0 +1,216 @@
+//! Promises about the change log: dense positions, in the order of commits, the same for every reader.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use compozy_domain::{CatalogError, ChangeEntry, WorkspaceId};
+use tokio::task::JoinSet;
+
+use super::engine::Engine;
+use super::fixture::Catalog;
+use super::hooks;
+use super::update::retitle;
+use crate::catalog::{CatalogStore as _, StoreKind};
+use crate::change_log::ChangeLog as _;
+use crate::error::Error;
+use crate::workspaces::WorkspaceStore as _;
+
+const WRITERS: usize = 16;
+const COMMITS: usize = 1_000;
+const ROLLBACKS: usize = 300;
+
+/// Fails unless the entries have every position from 1 on, in order.
+#[track_caller]
+pub(crate) fn assert_dense(entries: &[ChangeEntry]) {
+    for (place, entry) in entries.iter().enumerate() {
+        assert_eq!(
+            entry.position,
+            place as i64 + 1,
+            "positions from 1 on, none missing, none twice"
+        );
+    }
+}
+
+/// Fails unless the versions of each record ascend one by one.
+#[track_caller]
+pub(crate) fn assert_versions_ascend(entries: &[ChangeEntry]) {
+    let mut versions: HashMap<&WorkspaceId, i64> = HashMap::new();
+    for ChangeEntry { change, .. } in entries {
+        if change.kind == compozy_domain::ChangeKind::Workspace {
+            let before = versions.insert(&change.workspace_id, change.version);
+            assert_eq!(change.version, before.unwrap_or(0) + 1, "{change:?}");
+        }
+    }
+}
+
+pub async fn a_log_is_read_from_any_position<E: Engine>(catalog: Catalog<E>) {
+    let empty = catalog.store.head().await.unwrap();
+    assert_eq!((empty.head.position, empty.floor, empty.pending), (0, 0, 0));
+    for number in 0..5 {
+        catalog.register(&format!("/w/{number}")).await;
+    }
+    let all = catalog.log().await;
+    assert_dense(&all);
+    assert_eq!(all.len(), 5);
+    let read = async |position, limit| {
+        let (entries, floor) = catalog.store.read_after(position, limit).await.unwrap();
+        assert_eq!(floor, 0);
+        entries
+    };
+    assert_eq!(read(0, 3).await, all[..3]);
+    assert_eq!(read(3, 3).await, all[3..]);
+    assert_eq!(read(5, 3).await, []);
+    assert_eq!(read(1_000, 3).await, []);
+    let head = catalog.store.head().await.unwrap();
+    assert_eq!((head.head.position, head.pending), (5, 0));
+    assert_eq!(head.head.epoch, empty.head.epoch);
+}
+
+/// Who stands at the floor has lost nothing; what lies below it is gone.
+pub async fn a_trimmed_log_tells_its_floor<E: Engine>(catalog: Catalog<E>) {
+    for number in 0..5 {
+        catalog.register(&format!("/w/{number}")).await;
+    }
+    let all = catalog.log().await;
+    for sql in [
+        "DELETE FROM change WHERE position <= 2",
+        "UPDATE change_head SET floor = 2",
+    ] {
+        hooks::execute(&catalog.store, sql).await.unwrap();
+    }
+    let (entries, floor) = catalog.store.read_after(2, 10).await.unwrap();
+    assert_eq!((entries.as_slice(), floor), (&all[2..], 2));
+    assert_eq!(catalog.store.head().await.unwrap().floor, 2);
+    assert_eq!(catalog.store.examine().await.unwrap(), []);
+    catalog.register("/w/next").await;
+    assert_eq!(catalog.log_after(5).await[0].position, 6);
+}
+
+/// Every page and answer tells the same head, in one epoch.
+pub async fn a_revision_is_the_head_of_the_log<E: Engine>(catalog: Catalog<E>) {
+    let row = catalog.register("/w/a").await;
+    catalog.number_all().await;
+    let head = catalog.store.head().await.unwrap().head;
+    let visibility = compozy_domain::Visibility::All;
+    assert_eq!(catalog.store.find(&row.id, &visibility).await.unwrap().1, head);
+    let unknown = WorkspaceId::parse("ws_0000000000000000").unwrap();
+    assert_eq!(
+        catalog.store.find(&unknown, &visibility).await.unwrap(),
+        (None, head.clone())
+    );
+    let list = catalog.page(compozy_domain::workspace::WorkspaceOrder::Name, 10);
+    assert_eq!(catalog.read(&list).await.revision, head);
+    let answer = catalog.store.update(retitle(&row.id, "x"), catalog.call()).await;
+    assert_eq!(super::fixture::fresh(answer.unwrap()).revision, head);
+}
+
+/// SQLite numbers inside the write; on Postgres an entry waits to be numbered, and says so.
+pub async fn a_committed_entry_is_counted_until_it_has_a_position<E: Engine>(catalog: Catalog<E>) {
+    catalog.register("/w/a").await;
+    let head = catalog.store.head().await.unwrap();
+    let waits = u64::from(catalog.store.kind() == StoreKind::Postgres);
+    assert_eq!((head.head.position as u64, head.pending), (1 - waits, waits));
+    assert_eq!(catalog.store.number_pending().await.unwrap(), waits);
+    assert_eq!(catalog.store.number_pending().await.unwrap(), 0);
+    let head = catalog.store.head().await.unwrap();
+    assert_eq!((head.head.position, head.pending), (1, 0));
+}
+
+/// A process that numbers its own entries at once is told of them; on SQLite there is nothing to tell.
+pub async fn the_one_who_numbers_is_told_of_commits<E: Engine>(catalog: Catalog<E>) {
+    let store = &catalog.store;
+    catalog.register("/w/a").await;
+    catalog.register("/w/b").await;
+    let mut first = Box::pin(store.appended());
+    if store.kind() == StoreKind::Sqlite {
+        assert!(futures::poll!(&mut first).is_pending());
+        return;
+    }
+    // Told once for all that came since.
+    first.await;
+    let mut second = Box::pin(store.appended());
+    assert!(futures::poll!(&mut second).is_pending());
+    catalog.register("/w/c").await;
+    second.await;
+}
+
+/// Sixteen writers whose writes commit, and whose writes are refused after some statements, while somebody
+/// numbers and somebody reads.
+pub async fn n186_positions_are_dense_under_many_writers<E: Engine>(catalog: Catalog<E>) {
+    let mut ids = Vec::new();
+    for number in 0..WRITERS {
+        ids.push(catalog.register(&format!("/w/{number}")).await.id);
+    }
+    let ids = Arc::new(ids);
+    let done = Arc::new(AtomicBool::new(false));
+    let mut readers = JoinSet::new();
+    readers.spawn(number_until(Arc::clone(&catalog.store), Arc::clone(&done)));
+    readers.spawn(read_until(Arc::clone(&catalog.store), Arc::clone(&done)));
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        writers.spawn(write_and_be_refused(catalog.clone(), Arc::clone(&ids), writer));
+    }
+    let (mut committed, mut refused) = (0, 0);
+    for (commits, refusals) in writers.join_all().await {
+        committed += commits;
+        refused += refusals;
+    }
+    assert!(
+        committed >= COMMITS && refused >= ROLLBACKS,
+        "{committed} and {refused}"
+    );
+    done.store(true, Ordering::SeqCst);
+    readers.join_all().await;
+    let entries = catalog.log().await;
+    assert_eq!(entries.len(), committed + WRITERS);
+    assert_dense(&entries);
+    assert_versions_ascend(&entries);
+}
+
+async fn write_and_be_refused<E: Engine>(
+    catalog: Catalog<E>,
+    ids: Arc<Vec<WorkspaceId>>,
+    writer: usize,
+) -> (usize, usize) {
+    let (mut commits, mut refusals) = (0, 0);
+    for round in 0..COMMITS.div_ceil(WRITERS) {
+        // Rows that others write as well, so that writers meet.
+        let id = &ids[(writer + round) % ids.len()];
+        let update = retitle(id, &format!("{writer} {round}"));
+        catalog.store.update(update, catalog.call()).await.unwrap();
+        commits += 1;
+        if round % 3 == 0 {
+            let mut taken = catalog.new_named(&format!("/{writer}/{round}"), "0");
+            taken.validate_only = round % 2 == 0;
+            let outcome = catalog.store.register(taken, catalog.call()).await;
+            assert!(
+                matches!(outcome, Err(Error::Rejected(CatalogError::NameConflict { .. }))),
+                "{outcome:?}"
+            );
+            refusals += 1;
+        }
+    }
+    (commits, refusals)
+}
+
+/// Numbers what is pending until it is told that nothing more comes.
+pub(crate) async fn number_until(store: Arc<crate::SqlStore>, done: Arc<AtomicBool>) {
+    while !done.load(Ordering::SeqCst) {
+        store.number_pending().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Reads like a watcher: never again something at or below what it has seen, and no position is left out.
+pub(crate) async fn read_until(store: Arc<crate::SqlStore>, done: Arc<AtomicBool>) {
+    let mut seen = 0;
+    while !done.load(Ordering::SeqCst) {
+        let (entries, _floor) = store.read_after(seen, 100).await.unwrap();
+        for entry in entries {
+            assert_eq!(entry.position, seen + 1);
+            seen = entry.position;
+        }
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,235 @@
+//! Intents and path locks.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+
+use compozy_domain::{HostId, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::intents::{INTENT_LEASE, Intent, IntentId, IntentStore, IntentWork, PathLock};
+use crate::open::SqlStore;
+use crate::sql::db::{Db, Row, Transaction, Tx, Value};
+use crate::sql::dialect::Dialect;
+
+const CREATE: &str = "create_identity";
+const REPLACE: &str = "replace_identity";
+
+#[async_trait]
+impl IntentStore for SqlStore {
+    async fn lock_path(&self, host: &HostId, path: &str) -> Result<PathLock> {
+        let text = format!("{host}:{path}");
+        let local = self.paths().lock(&text).await;
+        let shared = match self.db() {
+            Db::Sqlite(_) => None,
+            Db::Postgres(postgres) => Some(postgres.lock(&text).await.map_err(without_repeats)?),
+        };
+        Ok(PathLock {
+            _local: local,
+            _shared: shared,
+        })
+    }
+
+    async fn begin_intent(&self, intent: &Intent, now: Timestamp) -> Result<()> {
+        self.db()
+            .write(
+                soon(),
+                Arc::new(Begin {
+                    intent: intent.clone(),
+                    now,
+                }),
+            )
+            .await
+    }
+
+    async fn end_intent(&self, id: &IntentId) -> Result<()> {
+        self.db().write(soon(), Arc::new(End(id.clone()))).await
+    }
+
+    async fn renew_intents(&self, owner: &str, now: Timestamp) -> Result<()> {
+        self.db()
+            .write(
+                soon(),
+                Arc::new(Renew {
+                    owner: owner.to_owned(),
+                    now,
+                }),
+            )
+            .await
+    }
+
+    async fn abandoned_intents(&self, host: &HostId, owner: &str, now: Timestamp) -> Result<Vec<Intent>> {
+        let abandoned = Abandoned {
+            host: host.clone(),
+            owner: owner.to_owned(),
+            now,
+        };
+        self.db().read_one(Arc::new(abandoned)).await
+    }
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}
+
+fn without_repeats(error: Error) -> Error {
+    match error {
+        Error::Lost(detail) | Error::Repeat(detail) => Error::Unavailable {
+            outcome_unknown: false,
+            detail,
+        },
+        error => error,
+    }
+}
+
+struct Begin {
+    intent: Intent,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Transaction for Begin {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx) -> Result<()> {
+        let Intent {
+            id,
+            host_id,
+            owner,
+            work,
+        } = &self.intent;
+        let (kind, root_dir, content, makes_directory, previous) = match work {
+            IntentWork::CreateIdentity {
+                root_dir,
+                content,
+                makes_directory,
+            } => (CREATE, root_dir, content, *makes_directory, None),
+            IntentWork::ReplaceIdentity {
+                root_dir,
+                content,
+                previous,
+            } => (REPLACE, root_dir, content, false, Some(previous.clone())),
+        };
+        let sql = "INSERT INTO intent (id, kind, host_id, owner, lease_until, root_dir, content, \
+                   makes_directory, previous, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        let binds: [Value; 10] = [
+            id.0.as_str().into(),
+            kind.into(),
+            host_id.as_str().into(),
+            owner.as_str().into(),
+            self.now.plus(INTENT_LEASE).into(),
+            root_dir.as_str().into(),
+            content.as_slice().into(),
+            makes_directory.into(),
+            Value::Bytes(previous),
+            self.now.into(),
+        ];
+        tx.execute(sql, &binds).await?;
+        Ok(())
+    }
+}
+
+struct End(IntentId);
+
+#[async_trait]
+impl Transaction for End {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx) -> Result<()> {
+        let End(IntentId(id)) = self;
+        tx.execute("DELETE FROM intent WHERE id = $1", &[id.as_str().into()])
+            .await?;
+        Ok(())
+    }
+}
+
+struct Renew {
+    owner: String,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Transaction for Renew {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx) -> Result<()> {
+        let sql = "UPDATE intent SET lease_until = $2 WHERE owner = $1";
+        tx.execute(
+            sql,
+            &[self.owner.as_str().into(), self.now.plus(INTENT_LEASE).into()],
+        )
+        .await?;
+        Ok(())
+    }
+}
+
+struct Abandoned {
+    host: HostId,
+    owner: String,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Transaction for Abandoned {
+    type Output = Vec<Intent>;
+
+    async fn run(&self, tx: &mut Tx) -> Result<Vec<Intent>> {
+        // One process at a time has an SQLite catalog, so every other owner is gone. On Postgres only a
+        // lapsed lease says so.
+        let gone = match tx.dialect() {
+            Dialect::Sqlite => "owner <> $2",
+            Dialect::Postgres => "owner <> $2 AND lease_until <= $3",
+        };
+        let sql = format!(
+            "SELECT id, host_id, owner, kind, root_dir, content, makes_directory, previous FROM intent \
+             WHERE host_id = $1 AND {gone} ORDER BY created_at, id"
+        );
+        let binds = [
+            self.host.as_str().into(),
+            self.owner.as_str().into(),
+            self.now.into(),
+        ];
+        let mut found = Vec::new();
+        for row in tx.rows(&sql, &binds).await? {
+            found.extend(intent(row)?);
+        }
+        Ok(found)
+    }
+}
+
+/// Reads a row; `None` for the work of a newer release, which knows how to undo it.
+fn intent(mut row: Row) -> Result<Option<Intent>> {
+    let id = IntentId(row.take()?);
+    let host_id = HostId::from_stored(row.take()?);
+    let owner = row.take()?;
+    let (kind, root_dir): (String, String) = (row.take()?, row.take()?);
+    let content: Vec<u8> = row.take()?;
+    let content = content
+        .try_into()
+        .map_err(|_| Error::Corrupt(format!("intent {} has no digest", id.0)))?;
+    let makes_directory = row.take()?;
+    let previous: Option<Vec<u8>> = row.take()?;
+    let work = match (kind.as_str(), previous) {
+        (CREATE, None) => IntentWork::CreateIdentity {
+            root_dir,
+            content,
+            makes_directory,
+        },
+        (REPLACE, Some(previous)) => IntentWork::ReplaceIdentity {
+            root_dir,
+            content,
+            previous,
+        },
+        _ => {
+            tracing::warn!(intent = %id.0, kind, "left an intent of an unknown kind alone");
+            return Ok(None);
+        }
+    };
+    Ok(Some(Intent {
+        id,
+        host_id,
+        owner,
+        work,
+    }))
+}

@@ -1,0 +1,27 @@
+//! The statements, written once for both engines.
+
+mod append;
+mod backup;
+mod catalog;
+mod change_log;
+mod db;
+mod dialect;
+mod intents;
+mod migrate;
+mod observations;
+mod postgres;
+mod remember;
+mod select;
+mod sqlite;
+mod workspace_list;
+mod workspace_order;
+mod workspace_rows;
+mod workspace_writes;
+
+pub(crate) use db::Db;
+pub(crate) use migrate::{Founding, Inspection, inspect, migrate};
+pub(crate) use postgres::{Postgres, SharedLock};
+pub(crate) use sqlite::{Sqlite, SqliteFile};
+
+#[cfg(feature = "conformance")]
+pub(crate) use db::{Faults, Transaction, Tx, Value};

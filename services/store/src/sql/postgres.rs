@@ -1,0 +1,408 @@
+//! Postgres: pools, whole transactions repeated when they have to be, and commits whose answer was lost.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{Executor as _, Row as _};
+use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
+
+use crate::error::{Error, Result};
+use crate::sql::db::{Driver, Faults, Transaction, Tx};
+
+const CONNECTIONS: u32 = 16;
+const LOCK_CONNECTIONS: u32 = 16;
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long an answer to COMMIT, and then the outcome of a lost one, is waited for.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
+/// Conflicts with other transactions that are met before giving up.
+const REPEATS_MAX: u32 = 50;
+/// Lost connections before a write gives up. A pool may hold a connection of before a restart per place.
+const LOSSES_MAX: u32 = CONNECTIONS + 4;
+
+/// An open Postgres catalog.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    pool: PgPool,
+    /// Connections that only hold locks. Apart from the others, so that a holder never waits for a
+    /// connection that another holder keeps from it.
+    locks: PgPool,
+    writes: TaskTracker,
+    /// Told after each commit of this process, for the tail of the change log.
+    committed: Arc<Notify>,
+    faults: Arc<Faults>,
+}
+
+/// An advisory lock that is held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct SharedLock {
+    _transaction: sqlx::Transaction<'static, sqlx::Postgres>,
+}
+
+impl Postgres {
+    /// Connects, and checks that the server is a primary of version 14 or newer.
+    pub(crate) async fn connect(url: &str, pooler: bool) -> Result<Self> {
+        let options = connect_options(url, pooler)?;
+        let pool = pool_options(CONNECTIONS)
+            .connect_with(options.clone())
+            .await
+            .map_err(fault)?;
+        let locks = pool_options(LOCK_CONNECTIONS).connect_lazy_with(options);
+        let store = Self {
+            pool,
+            locks,
+            writes: TaskTracker::new(),
+            committed: Arc::default(),
+            faults: Arc::default(),
+        };
+        store.check_version().await?;
+        Ok(store)
+    }
+
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Waits for the next commit of this process, or returns at once if there was one since the last wait.
+    pub(crate) async fn committed(&self) {
+        self.committed.notified().await;
+    }
+
+    pub(crate) async fn close(&self) {
+        self.writes.close();
+        self.writes.wait().await;
+        self.locks.close().await;
+        self.pool.close().await;
+    }
+
+    /// Waits for the advisory lock of a text.
+    pub(crate) async fn lock(&self, text: &str) -> Result<SharedLock> {
+        let mut losses = 0;
+        loop {
+            match self.lock_once(text).await {
+                Err(Error::Lost(detail)) if losses == LOSSES_MAX => return Err(unavailable(&detail)),
+                // Places of the pool may hold connections from before a restart of the server.
+                Err(Error::Lost(_)) => losses += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn lock_once(&self, text: &str) -> Result<SharedLock> {
+        let mut transaction = self.locks.begin().await.map_err(fault)?;
+        sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL")
+            .bind(text)
+            .execute(&mut *transaction)
+            .await
+            .map_err(fault)?;
+        Ok(SharedLock {
+            _transaction: transaction,
+        })
+    }
+
+    pub(crate) async fn read<O: Send + 'static>(
+        &self,
+        work: Arc<dyn Transaction<Output = O>>,
+        snapshot: bool,
+    ) -> Result<O> {
+        let mut losses = 0;
+        loop {
+            let outcome = self.read_once(&*work, snapshot).await;
+            match outcome {
+                Err(Error::Lost(detail) | Error::Repeat(detail)) if losses == LOSSES_MAX => {
+                    return Err(unavailable(&detail));
+                }
+                Err(Error::Lost(_) | Error::Repeat(_)) => losses += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn read_once<O: Send + 'static>(
+        &self,
+        work: &dyn Transaction<Output = O>,
+        snapshot: bool,
+    ) -> Result<O> {
+        if !snapshot {
+            let connection = self.pool.acquire().await.map_err(fault)?;
+            return work
+                .run(&mut Tx::new(Driver::PostgresStatement(connection)))
+                .await;
+        }
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        let transaction = self.pool.begin_with(begin).await.map_err(fault)?;
+        let mut tx = Tx::new(Driver::Postgres(transaction));
+        let output = work.run(&mut tx).await?;
+        into_transaction(tx)?.commit().await.map_err(fault)?;
+        Ok(output)
+    }
+
+    pub(crate) async fn write<O: Send + 'static>(
+        &self,
+        deadline: Instant,
+        work: Arc<dyn Transaction<Output = O>>,
+    ) -> Result<O> {
+        let (pool, committed, faults) = (
+            self.pool.clone(),
+            Arc::clone(&self.committed),
+            Arc::clone(&self.faults),
+        );
+        let write = self
+            .writes
+            .spawn(async move { write_until_settled(&pool, deadline, &*work, &committed, &faults).await });
+        write
+            .await
+            .map_err(|error| Error::Defect(format!("a write panicked: {error}")))?
+    }
+
+    async fn check_version(&self) -> Result<()> {
+        let row = sqlx::query("SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery()")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(fault)?;
+        let version: i64 = row.try_get(0).map_err(fault)?;
+        let in_recovery: bool = row.try_get(1).map_err(fault)?;
+        if in_recovery {
+            return Err(unavailable(
+                "the Postgres server is a standby: point store.url at the primary",
+            ));
+        }
+        if version < 140_000 {
+            return Err(unavailable(
+                "the Postgres server is older than version 14: upgrade it",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn connect_options(url: &str, pooler: bool) -> Result<PgConnectOptions> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| unavailable("store.url is no valid postgres:// URL: check its parts"))?
+        .application_name("compozyd");
+    if pooler {
+        // A transaction pooler passes no startup options and may hand out another server connection for
+        // each transaction, which knows none of our prepared statements.
+        return Ok(options.statement_cache_capacity(0));
+    }
+    Ok(options.options([
+        ("synchronous_commit", "on"),
+        ("statement_timeout", "60s"),
+        ("idle_in_transaction_session_timeout", "300s"),
+    ]))
+}
+
+fn pool_options(connections: u32) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        // A broken connection is found by its first statement, and the transaction repeated.
+        .test_before_acquire(false)
+}
+
+async fn write_until_settled<O: Send + 'static>(
+    pool: &PgPool,
+    deadline: Instant,
+    work: &dyn Transaction<Output = O>,
+    committed: &Notify,
+    faults: &Faults,
+) -> Result<O> {
+    let (mut repeats, mut losses) = (0_u32, 0_u32);
+    loop {
+        if deadline <= Instant::now() {
+            return Err(Error::DeadlineExceeded);
+        }
+        let prepared = tokio::time::timeout_at(deadline.into(), prepare(pool, work)).await;
+        let outcome = match prepared {
+            Err(_) => return Err(Error::DeadlineExceeded),
+            Ok(Ok(Prepared::ToCommit {
+                output,
+                transaction,
+                transaction_id,
+            })) => {
+                faults.check_commit()?;
+                let patience = *faults.commit_patience.get().unwrap_or(&COMMIT_TIMEOUT);
+                let outcome = commit(pool, transaction, &transaction_id, patience).await;
+                committed.notify_one();
+                outcome.map(|()| output)
+            }
+            Ok(Ok(Prepared::Done(output))) => Ok(output),
+            Ok(Err(error)) => Err(error),
+        };
+        match outcome {
+            Err(Error::Repeat(detail)) if repeats == REPEATS_MAX => {
+                return Err(Error::Unavailable {
+                    outcome_unknown: false,
+                    detail,
+                });
+            }
+            Err(Error::Lost(detail)) if losses == LOSSES_MAX => {
+                return Err(Error::Unavailable {
+                    outcome_unknown: false,
+                    detail,
+                });
+            }
+            Err(Error::Repeat(_)) => {
+                repeats += 1;
+                // Give the transaction that won time to end; more of it the more often it happens.
+                tokio::time::sleep(Duration::from_millis(u64::from(repeats.min(10)))).await;
+            }
+            Err(Error::Lost(_)) => losses += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+enum Prepared<O> {
+    ToCommit {
+        output: O,
+        transaction: sqlx::Transaction<'static, sqlx::Postgres>,
+        transaction_id: String,
+    },
+    Done(O),
+}
+
+/// Everything before COMMIT.
+async fn prepare<O: Send + 'static>(
+    pool: &PgPool,
+    work: &dyn Transaction<Output = O>,
+) -> Result<Prepared<O>> {
+    let transaction = pool
+        .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED")
+        .await
+        .map_err(fault)?;
+    let mut tx = Tx::new(Driver::Postgres(transaction));
+    let output = work.run(&mut tx).await?;
+    let discard = tx.discard;
+    let mut transaction = into_transaction(tx)?;
+    if discard {
+        transaction.rollback().await.map_err(fault)?;
+        return Ok(Prepared::Done(output));
+    }
+    let transaction_id: Option<String> = sqlx::query_scalar("SELECT pg_current_xact_id_if_assigned()::text")
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(fault)?;
+    match transaction_id {
+        Some(transaction_id) => Ok(Prepared::ToCommit {
+            output,
+            transaction,
+            transaction_id,
+        }),
+        None => {
+            // Nothing was written, so nothing depends on the answer.
+            transaction.rollback().await.map_err(fault)?;
+            Ok(Prepared::Done(output))
+        }
+    }
+}
+
+/// Commits, and finds out what became of a commit whose answer was lost.
+async fn commit(
+    pool: &PgPool,
+    transaction: sqlx::Transaction<'static, sqlx::Postgres>,
+    transaction_id: &str,
+    patience: Duration,
+) -> Result<()> {
+    let answer = tokio::time::timeout(patience, transaction.commit()).await;
+    let detail = match answer {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(error)) => match fault(error) {
+            Error::Lost(detail) | Error::Unavailable { detail, .. } => detail,
+            refused => return Err(refused),
+        },
+        Err(_) => "no answer to COMMIT in time".to_owned(),
+    };
+    match tokio::time::timeout(patience, settled(pool, transaction_id)).await {
+        Ok(Some(true)) => Ok(()),
+        Ok(Some(false)) => Err(Error::Repeat(detail)),
+        Ok(None) | Err(_) => Err(Error::Unavailable {
+            outcome_unknown: true,
+            detail,
+        }),
+    }
+}
+
+/// Whether a transaction was committed, once the server is there and can say; `None` if it never will.
+async fn settled(pool: &PgPool, transaction_id: &str) -> Option<bool> {
+    loop {
+        match outcome_of(pool, transaction_id).await {
+            Ok(Some(status)) if status == "committed" => return Some(true),
+            Ok(Some(status)) if status == "aborted" => return Some(false),
+            // Too old for the server to know, or another server altogether.
+            Ok(None) => return None,
+            // In progress, or the server is not back yet.
+            Ok(Some(_)) | Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn outcome_of(pool: &PgPool, transaction_id: &str) -> Result<Option<String>> {
+    sqlx::query_scalar("SELECT pg_xact_status($1::text::xid8)")
+        .bind(transaction_id)
+        .fetch_one(pool)
+        .await
+        .map_err(fault)
+}
+
+fn into_transaction(tx: Tx) -> Result<sqlx::Transaction<'static, sqlx::Postgres>> {
+    match tx.driver {
+        Driver::Postgres(transaction) => Ok(transaction),
+        Driver::Sqlite(_) | Driver::PostgresStatement(_) => {
+            Err(Error::Defect("not a Postgres transaction".into()))
+        }
+    }
+}
+
+fn unavailable(detail: &str) -> Error {
+    Error::Unavailable {
+        outcome_unknown: false,
+        detail: detail.to_owned(),
+    }
+}
+
+/// Runs a script of several statements in one transaction.
+pub(crate) async fn run_script(
+    transaction: &mut sqlx::Transaction<'static, sqlx::Postgres>,
+    script: &'static str,
+) -> Result<()> {
+    transaction.execute(sqlx::raw_sql(script)).await.map_err(fault)?;
+    Ok(())
+}
+
+/// What a driver's error means.
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
+pub(crate) fn fault(error: sqlx::Error) -> Error {
+    let detail = error.to_string();
+    match &error {
+        sqlx::Error::Database(database) => by_sqlstate(&database.code().unwrap_or_default(), detail),
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
+            Error::Lost(detail)
+        }
+        sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => unavailable(&detail),
+        _ => Error::Defect(detail),
+    }
+}
+
+fn by_sqlstate(code: &str, detail: String) -> Error {
+    match code {
+        // Serialisation failure, deadlock, and a unique key that another transaction took first: the repeated
+        // transaction sees that row and answers for itself.
+        "40001" | "40P01" | "23505" => Error::Repeat(detail),
+        "25006" | "25P03" | "57P05" | "57P01" | "57P02" | "57P03" => Error::Lost(detail),
+        "53100" => Error::DiskFull,
+        "57014" => Error::DeadlineExceeded,
+        "XX001" | "XX002" => Error::Corrupt(detail),
+        _ if code.starts_with("08") => Error::Lost(detail),
+        _ if code.starts_with("53")
+            || code.starts_with("58")
+            || code.starts_with("28")
+            || code == "3D000" =>
+        {
+            unavailable(&detail)
+        }
+        _ => Error::Defect(detail),
+    }
+}

@@ -1,0 +1,322 @@
+//! Rows of workspaces: reading and writing one.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use compozy_domain::text::fold_for_search;
+use compozy_domain::workspace::defect_of_row;
+use compozy_domain::{
+    DurableId, FileIdentity, HostId, Rank, Revision, Timestamp, Visibility, Workspace, WorkspaceId,
+    WorkspaceName,
+};
+
+use crate::error::{Error, Result};
+use crate::open::SqlStore;
+use crate::sql::db::{Row, Transaction, Tx, Value};
+use crate::sql::dialect::Dialect;
+use crate::sql::select::Conditions;
+
+/// The columns that [`workspace`] reads, of `workspace w`.
+pub(crate) fn columns(dialect: Dialect) -> String {
+    format!(
+        "w.id, w.durable_id, w.host_id, w.root_dir, w.root_device, w.root_inode, w.additional_dirs, w.name, \
+         w.name_key, w.title, w.default_agent, w.is_default, w.rank, w.version, w.state_number, w.created_at, \
+         w.updated_at, (SELECT {} FROM workspace o WHERE o.durable_id = w.durable_id AND o.id <> w.id)",
+        dialect.join_texts("o.id")
+    )
+}
+
+/// Reads a row; one that this release does not understand says so in `defect`.
+pub(crate) fn workspace(mut row: Row, visibility: &Visibility) -> Result<Workspace> {
+    let (id, durable_id, host_id): (String, String, String) = (row.take()?, row.take()?, row.take()?);
+    let root_dir: String = row.take()?;
+    let (device, inode): (i64, i64) = (row.take()?, row.take()?);
+    let dirs = serde_json::from_str::<Vec<String>>(&row.take::<String>()?);
+    let (name, name_key): (String, String) = (row.take()?, row.take()?);
+    let (title, default_agent): (String, String) = (row.take()?, row.take()?);
+    let is_default = row.take()?;
+    let rank: Vec<u8> = row.take()?;
+    let defect = defect_of_row(&id, &durable_id, &root_dir, &rank, dirs.is_ok());
+    Ok(Workspace {
+        id: WorkspaceId::from_stored(id),
+        durable_id: DurableId::from_stored(durable_id),
+        host_id: HostId::from_stored(host_id),
+        root_dir,
+        root_file: FileIdentity {
+            device: device.cast_unsigned(),
+            inode: inode.cast_unsigned(),
+        },
+        additional_dirs: dirs.unwrap_or_default(),
+        name: WorkspaceName::from_stored(name, name_key),
+        title,
+        default_agent,
+        is_default,
+        rank: Rank::from_stored(rank),
+        version: row.take()?,
+        state_number: row.take()?,
+        created_at: Timestamp::from_nanos(row.take()?),
+        updated_at: Timestamp::from_nanos(row.take()?),
+        shares_identity_with: sharers(row.take()?, visibility),
+        defect,
+    })
+}
+
+/// The row with this id, locked until the transaction ends.
+pub(crate) async fn lock_workspace(
+    tx: &mut Tx,
+    id: &WorkspaceId,
+    visibility: &Visibility,
+) -> Result<Option<Workspace>> {
+    if !visibility.includes(id) {
+        return Ok(None);
+    }
+    let dialect = tx.dialect();
+    if dialect == Dialect::Postgres {
+        tx.rows(
+            &format!("SELECT id FROM workspace WHERE id = $1{}", dialect.for_update()),
+            &[id.as_str().into()],
+        )
+        .await?;
+    }
+    // Read after the lock, so that the row is the one that the last holder left.
+    let sql = format!("SELECT {} FROM workspace w WHERE w.id = $1", columns(dialect));
+    let row = tx.row(&sql, &[id.as_str().into()]).await?;
+    row.map(|row| workspace(row, visibility)).transpose()
+}
+
+/// Inserts a row.
+pub(crate) async fn insert(tx: &mut Tx, workspace: &Workspace) -> Result<()> {
+    let sql = "INSERT INTO workspace (id, durable_id, host_id, root_dir, root_device, root_inode, \
+               additional_dirs, name, name_key, title, default_agent, rank, search, version, state_number, \
+               updated_at, is_default, created_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+    let mut binds = record_binds(workspace)?;
+    binds.push(workspace.is_default.into());
+    binds.push(workspace.created_at.into());
+    tx.execute(sql, &binds).await?;
+    Ok(())
+}
+
+/// Writes every field of a row that can change.
+pub(crate) async fn replace(tx: &mut Tx, workspace: &Workspace) -> Result<()> {
+    let sql = "UPDATE workspace SET durable_id = $2, host_id = $3, root_dir = $4, root_device = $5, \
+               root_inode = $6, additional_dirs = $7, name = $8, name_key = $9, title = $10, \
+               default_agent = $11, rank = $12, search = $13, version = $14, state_number = $15, \
+               updated_at = $16 WHERE id = $1";
+    tx.execute(sql, &record_binds(workspace)?).await?;
+    Ok(())
+}
+
+fn record_binds(workspace: &Workspace) -> Result<Vec<Value>> {
+    let dirs = serde_json::to_string(&workspace.additional_dirs)
+        .map_err(|error| Error::Defect(error.to_string()))?;
+    Ok(vec![
+        workspace.id.as_str().into(),
+        workspace.durable_id.as_str().into(),
+        workspace.host_id.as_str().into(),
+        workspace.root_dir.as_str().into(),
+        workspace.root_file.device.cast_signed().into(),
+        workspace.root_file.inode.cast_signed().into(),
+        dirs.into(),
+        workspace.name.as_str().into(),
+        workspace.name.key().into(),
+        workspace.title.as_str().into(),
+        workspace.default_agent.as_str().into(),
+        workspace.rank.as_bytes().into(),
+        search_text(workspace).into(),
+        workspace.version.into(),
+        workspace.state_number.into(),
+        workspace.updated_at.into(),
+    ])
+}
+
+/// What a query is looked for in: id, name, title and root, folded, with a character between that no query
+/// can hold.
+fn search_text(workspace: &Workspace) -> String {
+    let Workspace {
+        id,
+        name,
+        title,
+        root_dir,
+        ..
+    } = workspace;
+    fold_for_search(&format!("{id}\n{}\n{title}\n{root_dir}", name.as_str()))
+}
+
+fn sharers(joined: Option<String>, visibility: &Visibility) -> Vec<WorkspaceId> {
+    let Some(joined) = joined else { return Vec::new() };
+    let mut ids: Vec<WorkspaceId> = joined
+        .split(',')
+        .map(|id| WorkspaceId::from_stored(id.to_owned()))
+        .collect();
+    ids.retain(|id| visibility.includes(id));
+    ids.sort_unstable();
+    ids
+}
+
+/// All workspaces that meet the conditions, by id.
+struct Select {
+    conditions: Conditions,
+    limit: Option<u32>,
+    visibility: Visibility,
+}
+
+#[async_trait]
+impl Transaction for Select {
+    type Output = Vec<Workspace>;
+
+    async fn run(&self, tx: &mut Tx) -> Result<Vec<Workspace>> {
+        let columns = columns(tx.dialect());
+        let limit = self
+            .limit
+            .map(|rows| format!(" LIMIT {rows}"))
+            .unwrap_or_default();
+        let sql = format!(
+            "SELECT {columns} FROM workspace w{} ORDER BY w.id{limit}",
+            self.conditions.clause()
+        );
+        let rows = tx.rows(&sql, self.conditions.binds()).await?;
+        let mut found = Vec::with_capacity(rows.len());
+        for row in rows {
+            let workspace = workspace(row, &self.visibility)?;
+            if self.visibility.includes(&workspace.id) {
+                found.push(workspace);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// One workspace and the head of the log, in one statement.
+struct Find {
+    id: WorkspaceId,
+    visibility: Visibility,
+}
+
+#[async_trait]
+impl Transaction for Find {
+    type Output = (Option<Workspace>, Revision);
+
+    async fn run(&self, tx: &mut Tx) -> Result<Self::Output> {
+        let columns = columns(tx.dialect());
+        let sql = format!(
+            "SELECT h.epoch, h.head, w.id IS NOT NULL, {columns} FROM change_head h \
+             LEFT JOIN workspace w ON w.id = $1 WHERE h.one = 1"
+        );
+        let mut row = tx.one(&sql, &[self.id.as_str().into()]).await?;
+        let revision = Revision {
+            epoch: row.take()?,
+            position: row.take()?,
+        };
+        let exists: bool = row.take()?;
+        if !exists || !self.visibility.includes(&self.id) {
+            return Ok((None, revision));
+        }
+        Ok((Some(workspace(row, &self.visibility)?), revision))
+    }
+}
+
+impl SqlStore {
+    pub(crate) async fn find_workspace(
+        &self,
+        id: &WorkspaceId,
+        visibility: &Visibility,
+    ) -> Result<(Option<Workspace>, Revision)> {
+        let find = Find {
+            id: id.clone(),
+            visibility: visibility.clone(),
+        };
+        self.db().read_one(Arc::new(find)).await
+    }
+
+    pub(crate) async fn workspace_named(
+        &self,
+        key: &str,
+        visibility: &Visibility,
+    ) -> Result<Option<Workspace>> {
+        if key.contains('\0') {
+            // No name holds one, and Postgres takes none in a text.
+            return Ok(None);
+        }
+        let mut conditions = Conditions::default();
+        let key = conditions.bind(key);
+        conditions.and(format!("w.name_key = {key}"));
+        Ok(self
+            .select(conditions, None, visibility)
+            .await?
+            .into_iter()
+            .next())
+    }
+
+    pub(crate) async fn workspaces_with_durable_id(
+        &self,
+        durable_id: &DurableId,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>> {
+        let mut conditions = Conditions::default();
+        let durable_id = conditions.bind(durable_id.as_str());
+        conditions.and(format!("w.durable_id = {durable_id}"));
+        self.select(conditions, None, visibility).await
+    }
+
+    pub(crate) async fn workspaces_at(
+        &self,
+        host: &HostId,
+        paths: &[String],
+        files: &[FileIdentity],
+    ) -> Result<Vec<Workspace>> {
+        let mut conditions = Conditions::default();
+        let host = conditions.bind(host.as_str());
+        let mut places: Vec<String> = Vec::new();
+        if !paths.is_empty() {
+            let paths = conditions.bind_all(paths.iter().map(String::as_str));
+            places.push(format!("w.root_dir IN ({paths})"));
+        }
+        for FileIdentity { device, inode } in files {
+            let device = conditions.bind(device.cast_signed());
+            let inode = conditions.bind(inode.cast_signed());
+            places.push(format!("(w.root_device = {device} AND w.root_inode = {inode})"));
+        }
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        // The host stands in every branch, so that each can use the index that starts with it.
+        let branches: Vec<String> = places
+            .iter()
+            .map(|place| format!("(w.host_id = {host} AND {place})"))
+            .collect();
+        conditions.and(format!("({})", branches.join(" OR ")));
+        self.select(conditions, None, &Visibility::All).await
+    }
+
+    pub(crate) async fn workspaces_of_host(
+        &self,
+        host: &HostId,
+        after: Option<&WorkspaceId>,
+        limit: u32,
+    ) -> Result<Vec<Workspace>> {
+        let mut conditions = Conditions::default();
+        let host = conditions.bind(host.as_str());
+        conditions.and(format!("w.host_id = {host}"));
+        if let Some(after) = after {
+            let after = conditions.bind(after.as_str());
+            conditions.and(format!("w.id > {after}"));
+        }
+        self.select(conditions, Some(limit), &Visibility::All).await
+    }
+
+    async fn select(
+        &self,
+        conditions: Conditions,
+        limit: Option<u32>,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>> {
+        let select = Select {
+            conditions,
+            limit,
+            visibility: visibility.clone(),
+        };
+        self.db().read_one(Arc::new(select)).await
+    }
+}

@@ -1,0 +1,10 @@
+//! What the store promises when something under it fails: a full disk, damaged files, catalogs of other
+//! releases, lost connections.
+
+mod damage;
+mod groups;
+mod outcomes;
+mod positions;
+mod proxy;
+mod terminated;
+mod versions;
