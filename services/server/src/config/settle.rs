@@ -1,0 +1,239 @@
+//! From checked values, flags and variables to the configuration: precedence, defaults, and what only makes
+//! sense together.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use compozy_domain::HostId;
+
+use super::values::{Problems, Values};
+use super::{
+    Config, Limits, Listen, LogConfig, LogStderr, Overrides, STORE_VARIABLE, StoreConfig, TlsFiles,
+    WorkspacesConfig,
+};
+use crate::home::Home;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Settles everything.
+pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Result<Config, Problems> {
+    let mut settling = Settling {
+        home,
+        values,
+        problems: Problems::default(),
+    };
+    let store = settling.store(overrides);
+    let register_home = settling
+        .values
+        .flag("workspaces.register_home")
+        .unwrap_or(!store.is_postgres());
+    let allowed_roots = settling.paths("workspaces.allowed_roots");
+    let config = Config {
+        socket: settling.path("daemon.socket"),
+        host_id: settling.host_id(),
+        drain_timeout: settling.span("daemon.drain_timeout", Duration::from_secs(20)),
+        listen: settling.listen(overrides),
+        tls: settling.tls(),
+        allowed_origins: settling.values.texts("http.allowed_origins"),
+        store,
+        workspaces: WorkspacesConfig {
+            allowed_roots,
+            register_home,
+        },
+        changes_retain: settling.span("changes.retain", 168 * HOUR),
+        changes_retain_entries: settling.count("changes.retain_entries", 1_000_000),
+        memory_auto_create: settling
+            .values
+            .flag("memory.workspace.auto_create")
+            .unwrap_or(true),
+        limits: settling.limits(),
+        log: settling.log(),
+        telemetry_listen: settling.address("telemetry.listen"),
+        tokens_file: settling.path("auth.tokens_file"),
+        warnings: std::mem::take(&mut settling.values.warnings),
+    };
+    if settling.problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(settling.problems)
+    }
+}
+
+struct Settling<'h> {
+    home: &'h Home,
+    values: Values,
+    problems: Problems,
+}
+
+impl Settling<'_> {
+    fn span(&self, key: &str, default: Duration) -> Duration {
+        self.values.span(key).unwrap_or(default)
+    }
+
+    fn count(&self, key: &str, default: u64) -> u64 {
+        self.values.count(key).unwrap_or(default)
+    }
+
+    /// The table of keys holds the range, so a count always fits.
+    fn size(&self, key: &str, default: usize) -> usize {
+        self.values
+            .count(key)
+            .and_then(|count| usize::try_from(count).ok())
+            .unwrap_or(default)
+    }
+
+    fn address(&self, key: &'static str) -> Option<Listen> {
+        self.values.text(key).map(|address| Listen {
+            address: address.to_owned(),
+            key,
+        })
+    }
+
+    fn path(&mut self, key: &str) -> Option<PathBuf> {
+        let text = self.values.text(key)?.to_owned();
+        self.absolute(key, &text)
+    }
+
+    fn paths(&mut self, key: &str) -> Vec<PathBuf> {
+        let texts = self.values.texts(key);
+        texts.iter().filter_map(|text| self.absolute(key, text)).collect()
+    }
+
+    fn absolute(&mut self, key: &str, text: &str) -> Option<PathBuf> {
+        let path = match text.split_once('/').unwrap_or((text, "")) {
+            ("$COMPOZY_HOME", rest) => self.home.path().join(rest),
+            ("~", rest) => std::env::home_dir().unwrap_or_default().join(rest),
+            _ => PathBuf::from(text),
+        };
+        if path.is_absolute() {
+            return Some(path);
+        }
+        let line = self.values.line(key);
+        self.problems.add(
+            line,
+            format!("`{key}` has to be an absolute path, or start with ~ or $COMPOZY_HOME"),
+        );
+        None
+    }
+
+    fn host_id(&mut self) -> Option<HostId> {
+        let text = self.values.text("daemon.host_id")?;
+        let id = HostId::parse(text);
+        if id.is_none() {
+            let line = self.values.line("daemon.host_id");
+            self.problems.add(
+                line,
+                "`daemon.host_id` has to be 1 to 64 letters, digits, '.', '_' or '-'",
+            );
+        }
+        id
+    }
+
+    /// The flag wins over `grpc.listen`, which wins over `http.port`.
+    fn listen(&mut self, overrides: &Overrides) -> Option<Listen> {
+        if let Some(address) = &overrides.listen {
+            return Some(Listen {
+                address: address.clone(),
+                key: "--listen",
+            });
+        }
+        if let Some(listen) = self.address("grpc.listen") {
+            return Some(listen);
+        }
+        let port = self.values.count("http.port")?;
+        let host = self.values.text("http.host").unwrap_or("localhost");
+        let bracketed = host.contains(':') && !host.starts_with('[');
+        let host = if bracketed {
+            format!("[{host}]")
+        } else {
+            host.to_owned()
+        };
+        Some(Listen {
+            address: format!("{host}:{port}"),
+            key: "http.host",
+        })
+    }
+
+    fn tls(&mut self) -> Option<TlsFiles> {
+        let (cert, key) = (self.path("grpc.tls.cert"), self.path("grpc.tls.key"));
+        let client_ca = self.path("grpc.tls.client_ca");
+        match (cert, key) {
+            (Some(cert), Some(key)) => Some(TlsFiles { cert, key, client_ca }),
+            (None, None) if client_ca.is_none() => None,
+            _ => {
+                let set = ["grpc.tls.cert", "grpc.tls.key", "grpc.tls.client_ca"];
+                let line = set.iter().map(|key| self.values.line(key)).max().unwrap_or(0);
+                self.problems
+                    .add(line, "`grpc.tls.cert` and `grpc.tls.key` have to be set together");
+                None
+            }
+        }
+    }
+
+    fn store(&mut self, overrides: &Overrides) -> StoreConfig {
+        let (key, line, text) = match &overrides.store_url {
+            Some(url) => (STORE_VARIABLE, 0, Some(url.as_str())),
+            None => (
+                "store.url",
+                self.values.line("store.url"),
+                self.values.text("store.url"),
+            ),
+        };
+        let url = match text {
+            None => format!("sqlite://{}", self.home.catalog_path().display()),
+            Some(text) => text.replacen("$COMPOZY_HOME", &self.home.path().to_string_lossy(), 1),
+        };
+        let sqlite_file = url.strip_prefix("sqlite://").map(|file| file.starts_with('/'));
+        let postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        if !sqlite_file.unwrap_or(postgres) {
+            // The text may hold a password, so it is not repeated.
+            self.problems.add(
+                line,
+                format!("`{key}` has to be sqlite:///absolute/path or postgres://..."),
+            );
+        }
+        StoreConfig {
+            url,
+            full_durability: self.values.text("store.durability") != Some("normal"),
+            transaction_pooler: self.values.text("store.pooler") == Some("transaction"),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            connections: self.size("limits.connections", 1_024),
+            streams_per_connection: u32::try_from(self.count("limits.streams_per_connection", 256))
+                .unwrap_or(256),
+            handshakes: self.size("limits.handshakes", 64),
+            handshake_timeout: self.span("grpc.handshake_timeout", Duration::from_secs(10)),
+            calls: self.size("limits.calls", 1_024),
+            calls_per_second: u32::try_from(self.count("limits.calls_per_second", 0)).unwrap_or(0),
+            connection_age: self.span("grpc.connection_age", HOUR),
+            connection_age_grace: self.span("grpc.connection_age_grace", Duration::from_secs(60)),
+            keepalive_interval: self.span("grpc.keepalive_interval", Duration::from_secs(60)),
+            keepalive_timeout: self.span("grpc.keepalive_timeout", Duration::from_secs(20)),
+        }
+    }
+
+    fn log(&mut self) -> LogConfig {
+        let level = self.values.text("log.level").unwrap_or("info").to_owned();
+        if level.parse::<tracing_subscriber::filter::Targets>().is_err() {
+            let line = self.values.line("log.level");
+            self.problems
+                .add(line, "`log.level` has to be error, warn, info, debug or trace");
+        }
+        let stderr = match self.values.text("log.stderr") {
+            Some("text") => LogStderr::Text,
+            Some("json") => LogStderr::Json,
+            Some("none") => LogStderr::None,
+            _ => LogStderr::Auto,
+        };
+        LogConfig {
+            level,
+            max_bytes: self.count("log.max_bytes", 32 * 1024 * 1024),
+            max_age: self.span("log.max_age", 168 * HOUR),
+            keep: self.size("log.keep", 8),
+            stderr,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Work stops when its time is up: the caller's `grpc-timeout`, else 30 s for calls that are no streams. The
+//! handler is dropped then; a write that has begun runs on its own and happens completely.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use compozy_domain::CatalogError;
+use http::{HeaderMap, Request, Response};
+use http_body::{Frame, SizeHint};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tonic::Status;
+use tonic::body::Body;
+use tower::Service;
+
+use super::call::Call;
+use super::{Answer, Calls, refuse};
+
+/// The time of a unary call whose caller sets none.
+const UNARY_DEFAULT: Duration = Duration::from_secs(30);
+const HEADER: &str = "grpc-timeout";
+
+/// Until when the answer is wanted; in the extensions of every request. `None` only for streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadline(pub Option<Instant>);
+
+impl Deadline {
+    /// How much time is left; `None` is without end.
+    #[must_use]
+    pub fn left(self) -> Option<Duration> {
+        self.0.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Deadlines<S> {
+    inner: S,
+}
+
+impl<S> Deadlines<S> {
+    pub(super) fn new(inner: S) -> Self {
+        Self { inner }
+    }
+}
+
+impl<S: Calls> Service<Request<Body>> for Deadlines<S> {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Answer {
+        let streaming = Call::of(request.extensions()).method.streaming;
+        let span = match wanted(request.headers()) {
+            Ok(None) if streaming => None,
+            Ok(wanted) => Some(wanted.unwrap_or(UNARY_DEFAULT)),
+            Err(error) => return Box::pin(std::future::ready(Ok(refuse(error)))),
+        };
+        // A span beyond what the clock can count is no deadline.
+        let deadline = Deadline(span.and_then(|span| Instant::now().checked_add(span)));
+        request.extensions_mut().insert(deadline);
+        let inner = self.inner.call(request);
+        let Some(at) = deadline.0 else {
+            return Box::pin(inner);
+        };
+        Box::pin(async move {
+            let Ok(response) = timeout_at(at, inner).await else {
+                return Ok(refuse(CatalogError::DeadlineExceeded));
+            };
+            if !streaming {
+                return response;
+            }
+            Ok(response?.map(|body| {
+                Body::new(BoundedBody {
+                    body: Some(body),
+                    end: sleep_until(at),
+                })
+            }))
+        })
+    }
+}
+
+/// Reads `grpc-timeout`: at most eight digits and a unit.
+fn wanted(headers: &HeaderMap) -> Result<Option<Duration>, CatalogError> {
+    let Some(value) = headers.get(HEADER) else {
+        return Ok(None);
+    };
+    let parsed = value.to_str().ok().and_then(parse);
+    let problem =
+        || CatalogError::invalid_field(HEADER, "has to be up to 8 digits and one of H, M, S, m, u, n");
+    parsed.map(Some).ok_or_else(problem)
+}
+
+fn parse(text: &str) -> Option<Duration> {
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let is_number = (1..=8).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: u64 = if is_number {
+        digits.parse().ok()?
+    } else {
+        return None;
+    };
+    Some(match unit {
+        "H" => Duration::from_secs(number * 3_600),
+        "M" => Duration::from_secs(number * 60),
+        "S" => Duration::from_secs(number),
+        "m" => Duration::from_millis(number),
+        "u" => Duration::from_micros(number),
+        "n" => Duration::from_nanos(number),
+        _ => return None,
+    })
+}
+
+pin_project! {
+    /// A stream that ends at its deadline.
+    struct BoundedBody {
+        body: Option<Body>,
+        #[pin]
+        end: Sleep,
+    }
+}
+
+impl http_body::Body for BoundedBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = self.project();
+        let Some(body) = this.body else {
+            return Poll::Ready(None);
+        };
+        // The time comes first: a stream that is always ready must end too.
+        if this.end.poll(context).is_pending() {
+            return Pin::new(body).poll_frame(context);
+        }
+        *this.body = None;
+        let mut trailers = HeaderMap::new();
+        let status = crate::status::status(CatalogError::DeadlineExceeded);
+        // Ours are always valid headers; without them the caller sees a broken stream.
+        let _ = status.add_header(&mut trailers);
+        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(http_body::Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_read_as_the_protocol_says() {
+        assert_eq!(parse("1H"), Some(Duration::from_secs(3_600)));
+        assert_eq!(parse("2M"), Some(Duration::from_secs(120)));
+        assert_eq!(parse("30S"), Some(Duration::from_secs(30)));
+        assert_eq!(parse("99999999m"), Some(Duration::from_millis(99_999_999)));
+        assert_eq!(parse("5u"), Some(Duration::from_micros(5)));
+        assert_eq!(parse("0n"), Some(Duration::ZERO));
+        for text in ["", "S", "1", "123456789S", "-1S", "1s", "1 S", "1é", "+1S"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Where the catalog is put into the frame: the store is opened, the registry and its loops are started, and the
+//! services are made here and only here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use compozy_domain::id::new_ulid;
+use compozy_domain::{CatalogError, Clock, Random};
+use compozy_proto::admin::v1::StoreKind;
+use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
+use compozy_resolver::Disk;
+use compozy_store::{Access, CatalogStore, Durability, OpenOptions, SqlStore, Store, StoreAddress};
+use tokio_util::sync::CancellationToken;
+
+use crate::backup::Copies;
+use crate::catalog::{Catalog, CatalogContext, Readiness};
+use crate::config::{Config, StoreConfig};
+use crate::failure::{Failure, FailureKind};
+use crate::registry::{Parts, Registry, Settings};
+use crate::seal::Seal;
+use crate::service::workspace::WorkspaceApi;
+use crate::tail;
+
+/// How often a replica looks for entries that another one left without a position.
+const NUMBERING_PERIOD: Duration = Duration::from_millis(250);
+/// How often old answers are looked for.
+const UPKEEP_PERIOD: Duration = Duration::from_secs(60);
+
+/// Opens the catalog that the configuration names and starts what belongs to it.
+///
+/// # Errors
+/// A failure that says what to do about the store.
+pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
+    let config = &context.config.store;
+    let opened = open_store(
+        config,
+        Access::Serve,
+        context.clock.as_ref(),
+        context.random.as_ref(),
+    )
+    .await;
+    let store: Arc<dyn Store> = Arc::new(opened.map_err(|error| not_opened(config, &error))?);
+    let kind = match CatalogStore::kind(store.as_ref()) {
+        compozy_store::StoreKind::Sqlite => StoreKind::Sqlite,
+        compozy_store::StoreKind::Postgres => StoreKind::Postgres,
+    };
+    let seal = Arc::new(
+        Seal::load(Arc::clone(&store))
+            .await
+            .map_err(|error| unusable(&error))?,
+    );
+    let registry = registry(&context, Arc::clone(&store))?;
+    registry.recover().await.map_err(|error| unusable(&error))?;
+    start_loops(&context, &store, &registry, &seal);
+    // Reads the disk; the server answers meanwhile.
+    let first_start = Arc::clone(&registry);
+    context.tasks.spawn(async move {
+        if let Err(error) = first_start.register_home().await {
+            tracing::warn!(%error, "the home directory could not be registered");
+        }
+    });
+
+    let id = store.catalog_id().clone();
+    let api = WorkspaceApi::new(registry, seal);
+    let (closing, copied) = (Arc::clone(&store), Arc::clone(&store));
+    Ok(Catalog {
+        id,
+        store_kind: kind,
+        readiness: Arc::new(StoreReadiness(store)),
+        copies: Arc::new(StoreCopies(copied)),
+        service_names: vec!["compozy.workspace.v1.WorkspaceService"],
+        add_services: Box::new(move |routes| {
+            routes.add_service(WorkspaceServiceServer::new(api));
+        }),
+        close: Box::pin(async move { closing.close().await }),
+    })
+}
+
+/// Opens the catalog beside the daemon that serves it, to change something small.
+///
+/// # Errors
+/// A failure that says what to do about the store.
+pub(crate) async fn maintain(
+    config: &StoreConfig,
+    clock: &dyn Clock,
+    random: &dyn Random,
+) -> Result<SqlStore, Failure> {
+    let opened = open_store(config, Access::Maintain, clock, random).await;
+    opened.map_err(|error| not_opened(config, &error))
+}
+
+/// Opens the catalog to look at it; nothing is written. `None` if there is no catalog yet.
+///
+/// # Errors
+/// A failure that says what to do about the store.
+pub(crate) async fn look_at(
+    config: &StoreConfig,
+    clock: &dyn Clock,
+    random: &dyn Random,
+) -> Result<Option<SqlStore>, Failure> {
+    match open_store(config, Access::Inspect, clock, random).await {
+        Ok(store) => Ok(Some(store)),
+        Err(compozy_store::Error::Behind { version: 0, .. }) => Ok(None),
+        Err(error) => Err(not_opened(config, &error)),
+    }
+}
+
+async fn open_store(
+    config: &StoreConfig,
+    access: Access,
+    clock: &dyn Clock,
+    random: &dyn Random,
+) -> Result<SqlStore, compozy_store::Error> {
+    let options = OpenOptions {
+        address: address(config),
+        access,
+        durability: if config.full_durability {
+            Durability::Full
+        } else {
+            Durability::Normal
+        },
+        binary: env!("CARGO_PKG_VERSION"),
+        now: clock.now(),
+        random,
+    };
+    SqlStore::open(options).await
+}
+
+/// Where the configuration says that the catalog lies.
+pub(crate) fn address(config: &StoreConfig) -> StoreAddress {
+    match config.url.strip_prefix("sqlite://") {
+        Some(path) => StoreAddress::SqliteFile(PathBuf::from(path)),
+        None => StoreAddress::Postgres {
+            url: config.url.clone(),
+            pooler: config.transaction_pooler,
+        },
+    }
+}
+
+/// Where the catalog lies, for a person. A URL may hold a password and is not repeated.
+pub(crate) fn place(config: &StoreConfig) -> &str {
+    config
+        .url
+        .strip_prefix("sqlite://")
+        .unwrap_or("the Postgres of store.url")
+}
+
+fn not_opened(config: &StoreConfig, error: &compozy_store::Error) -> Failure {
+    use compozy_store::Error;
+    let place = place(config);
+    let (kind, advice) = match error {
+        Error::Unavailable { .. } => (
+            FailureKind::Unavailable,
+            "check store.url and that the database runs",
+        ),
+        Error::Corrupt(_) => (
+            FailureKind::Io,
+            "nothing was changed: run `compozyd doctor` and restore a backup",
+        ),
+        Error::DiskFull => (FailureKind::Io, "free some space"),
+        Error::TooNew { .. } | Error::Behind { .. } => (FailureKind::Config, "nothing was changed"),
+        _ => (FailureKind::Internal, "see the log"),
+    };
+    Failure::new(
+        kind,
+        format!("the catalog at {place} can't be opened: {error}; {advice}"),
+    )
+}
+
+fn unusable(error: &CatalogError) -> Failure {
+    Failure::new(
+        FailureKind::Unavailable,
+        format!("the catalog can't be used: {error}"),
+    )
+}
+
+fn registry(context: &CatalogContext, store: Arc<dyn Store>) -> Result<Arc<Registry>, Failure> {
+    Ok(Registry::new(Parts {
+        store,
+        files: Arc::new(Disk::default()),
+        clock: Arc::clone(&context.clock),
+        random: Arc::clone(&context.random),
+        tasks: context.tasks.clone(),
+        host: context.host_id.clone(),
+        owner: new_ulid(context.clock.now(), context.random.as_ref())?,
+        settings: settings(context),
+    }))
+}
+
+fn settings(context: &CatalogContext) -> Settings {
+    let Config {
+        workspaces,
+        memory_auto_create,
+        ..
+    } = context.config.as_ref();
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let home = context.home.path();
+    Settings {
+        catalog_home: text(home.canonicalize().unwrap_or_else(|_| home.to_owned())),
+        operator_home: std::env::home_dir().filter(|path| path.is_absolute()).map(text),
+        allowed_roots: workspaces.allowed_roots.iter().cloned().map(text).collect(),
+        auto_create: *memory_auto_create,
+        register_home: workspaces.register_home,
+    }
+}
+
+/// Everything that goes on beside the calls; ends with the tasks.
+fn start_loops(context: &CatalogContext, store: &Arc<dyn Store>, registry: &Arc<Registry>, seal: &Arc<Seal>) {
+    let (tasks, stop) = (&context.tasks, context.tasks.stopping());
+    tasks.spawn(Arc::clone(seal).keep_fresh(stop.clone()));
+    tasks.spawn(tail::number_changes(
+        Arc::clone(store),
+        NUMBERING_PERIOD,
+        stop.clone(),
+    ));
+    tasks.spawn(Arc::clone(registry).run_recovery(stop.clone()));
+    tasks.spawn(Arc::clone(registry).run_observer(stop.clone()));
+    tasks.spawn(keep_up(Arc::clone(store), Arc::clone(&context.clock), stop));
+}
+
+/// Lets answers that are older than their day go.
+async fn keep_up(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(UPKEEP_PERIOD) => {}
+        }
+        // Health tells when the store is away; it is tried again in a minute.
+        if let Err(error) = store.forget_answers(clock.now()).await {
+            tracing::debug!(%error, "old answers could not be forgotten");
+        }
+    }
+}
+
+#[derive(Debug)]
+struct StoreCopies(Arc<dyn Store>);
+
+#[tonic::async_trait]
+impl Copies for StoreCopies {
+    async fn copy_to(&self, path: &Path, stop: &CancellationToken) -> Result<bool, CatalogError> {
+        let copied = self.0.backup_to(path, stop).await;
+        Ok(copied.inspect_err(|error| tracing::warn!(%error, "the catalog could not be copied"))?)
+    }
+}
+
+#[derive(Debug)]
+struct StoreReadiness(Arc<dyn Store>);
+
+#[tonic::async_trait]
+impl Readiness for StoreReadiness {
+    async fn check(&self) -> Result<(), CatalogError> {
+        Ok(CatalogStore::check(self.0.as_ref()).await?)
+    }
+}

@@ -1,0 +1,128 @@
+//! Recovery: work on files whose owner is gone, or that could not be undone at once, is undone. Only intents of
+//! this host are touched; a process that lives renews its own.
+
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use compozy_domain::CatalogError;
+use compozy_resolver::files::DirectoryFault;
+use compozy_resolver::identity;
+use compozy_store::{Intent, IntentWork};
+use tokio_util::sync::CancellationToken;
+
+use super::file::undo_work;
+use super::{Registry, within};
+
+/// Between two rounds. Also how often leases of 60 s are renewed, three times over.
+const ROUND: Duration = Duration::from_secs(20);
+/// For one intent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Registry {
+    /// Renews and recovers until it is told to stop. [`Registry::recover`] has been called once before.
+    pub async fn run_recovery(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(ROUND) => {}
+            }
+            if let Err(error) = self.renew_and_recover().await {
+                tracing::warn!(%error, "unfinished work could not be looked after");
+            }
+        }
+    }
+
+    /// Renews the leases of this process's own intents, and undoes what others left unfinished.
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn renew_and_recover(&self) -> Result<(), CatalogError> {
+        self.store.renew_intents(&self.owner, self.now()).await?;
+        self.recover().await
+    }
+
+    /// Undoes all work that was left unfinished. One that can't be undone now stays for the next time.
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn recover(&self) -> Result<(), CatalogError> {
+        if self.host.is_none() {
+            return Ok(());
+        }
+        let own = std::mem::take(&mut *self.unfinished.lock().unwrap_or_else(PoisonError::into_inner));
+        for intent in own {
+            if let Err(error) = self.recover_one(&intent).await {
+                tracing::warn!(%error, intent = intent.id.0, "unfinished work of this process stays unfinished");
+                self.leave_unfinished(intent);
+            }
+        }
+        let abandoned = self
+            .store
+            .abandoned_intents(&self.host, &self.owner, self.now())
+            .await?;
+        for intent in abandoned {
+            match self.recover_one(&intent).await {
+                Ok(()) => tracing::info!(intent = intent.id.0, "work that was cut off was settled"),
+                Err(error) => {
+                    tracing::warn!(%error, intent = intent.id.0, "work that was cut off stays unfinished");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn recover_one(&self, intent: &Intent) -> Result<(), CatalogError> {
+        let deadline = Instant::now() + PATIENCE;
+        let (IntentWork::CreateIdentity { root_dir, .. } | IntentWork::ReplaceIdentity { root_dir, .. }) =
+            &intent.work;
+        let _lock = within(deadline, self.store.lock_path(&self.host, root_dir)).await?;
+        if !self.is_held_by_row(deadline, intent, root_dir).await? {
+            self.undo_on_disk(deadline, intent, root_dir).await?;
+        }
+        self.store.end_intent(&intent.id).await?;
+        Ok(())
+    }
+
+    /// Whether a registration relies on the file as it is. An intent that is there tells that its own row was not
+    /// written, but another registration may have taken the file since.
+    async fn is_held_by_row(
+        &self,
+        deadline: Instant,
+        intent: &Intent,
+        root_dir: &str,
+    ) -> Result<bool, CatalogError> {
+        let paths = [root_dir.to_owned()];
+        let rows = within(deadline, self.store.find_by_roots(&self.host, &paths, &[])).await?;
+        let Some(row) = rows.into_iter().find(|row| row.root_dir == root_dir) else {
+            return Ok(false);
+        };
+        if matches!(intent.work, IntentWork::CreateIdentity { .. }) {
+            return Ok(true);
+        }
+        // A changed file belongs to the row if the row has taken the id that was written.
+        let root = root_dir.to_owned();
+        let carried = self
+            .look(deadline, move |files| {
+                let directory = files.directory(&root).ok()?;
+                identity::read(files, &directory).ok().flatten()
+            })
+            .await?;
+        Ok(carried.is_some_and(|found| found.identity.durable_id == row.durable_id))
+    }
+
+    async fn undo_on_disk(
+        &self,
+        deadline: Instant,
+        intent: &Intent,
+        root_dir: &str,
+    ) -> Result<(), CatalogError> {
+        let (root, work) = (root_dir.to_owned(), intent.work.clone());
+        self.look(deadline, move |files| match files.directory(&root) {
+            Ok(directory) => undo_work(files, &directory, &work),
+            // What was made went with the directory.
+            Err(DirectoryFault::NotFound | DirectoryFault::NotDirectory) => Ok(()),
+            Err(fault) => Err(fault.into_error("", &root)),
+        })
+        .await?
+    }
+}

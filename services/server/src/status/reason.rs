@@ -1,0 +1,93 @@
+//! Reasons on the wire: their names, and the one status that each has.
+
+use compozy_domain::Reason;
+use tonic::Code;
+
+/// The name of a reason in `ErrorInfo.reason`: that of `compozy.error.v1.ErrorReason` without its prefix.
+#[must_use]
+pub const fn reason_name(reason: Reason) -> &'static str {
+    match reason {
+        Reason::InvalidField => "INVALID_FIELD",
+        Reason::CursorInvalid => "CURSOR_INVALID",
+        Reason::RequestIdReused => "REQUEST_ID_REUSED",
+        Reason::PathNotAbsolute => "PATH_NOT_ABSOLUTE",
+        Reason::PathNotDirectory => "PATH_NOT_DIRECTORY",
+        Reason::PathLoop => "PATH_LOOP",
+        Reason::ConfigInvalid => "CONFIG_INVALID",
+        Reason::NameInvalid => "NAME_INVALID",
+        Reason::WorkspaceNotFound => "WORKSPACE_NOT_FOUND",
+        Reason::PathNotFound => "PATH_NOT_FOUND",
+        Reason::WorkspaceNameConflict => "WORKSPACE_NAME_CONFLICT",
+        Reason::WorkspacePathConflict => "WORKSPACE_PATH_CONFLICT",
+        Reason::DirectoryExists => "DIRECTORY_EXISTS",
+        Reason::WorkspaceRootMissing => "WORKSPACE_ROOT_MISSING",
+        Reason::WorkspaceRootNotDirectory => "WORKSPACE_ROOT_NOT_DIRECTORY",
+        Reason::WorkspaceRootUnreadable => "WORKSPACE_ROOT_UNREADABLE",
+        Reason::WorkspaceOnOtherHost => "WORKSPACE_ON_OTHER_HOST",
+        Reason::HostNotServed => "HOST_NOT_SERVED",
+        Reason::WorkspaceReferenceAmbiguous => "WORKSPACE_REFERENCE_AMBIGUOUS",
+        Reason::IdentityInvalid => "IDENTITY_INVALID",
+        Reason::IdentityUnwritable => "IDENTITY_UNWRITABLE",
+        Reason::IdentityMismatch => "IDENTITY_MISMATCH",
+        Reason::HomeForbidden => "HOME_FORBIDDEN",
+        Reason::RecordNotUnderstood => "RECORD_NOT_UNDERSTOOD",
+        Reason::EtagMismatch => "ETAG_MISMATCH",
+        Reason::RateLimited => "RATE_LIMITED",
+        Reason::MessageTooLarge => "MESSAGE_TOO_LARGE",
+        Reason::DiskFull => "DISK_FULL",
+        Reason::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Reason::PathNotAllowed => "PATH_NOT_ALLOWED",
+        Reason::PathUnreadable => "PATH_UNREADABLE",
+        Reason::IdentityUnreadable => "IDENTITY_UNREADABLE",
+        Reason::ScopeDenied => "SCOPE_DENIED",
+        Reason::TokenMissing => "TOKEN_MISSING",
+        Reason::TokenInvalid => "TOKEN_INVALID",
+        Reason::StoreUnavailable => "STORE_UNAVAILABLE",
+        Reason::Draining => "DRAINING",
+        Reason::MethodUnknown => "METHOD_UNKNOWN",
+        Reason::StoreCorrupt => "STORE_CORRUPT",
+        Reason::Defect => "DEFECT",
+    }
+}
+
+/// The status of a reason: the same one everywhere.
+#[must_use]
+pub const fn code(reason: Reason) -> Code {
+    match reason {
+        Reason::InvalidField
+        | Reason::CursorInvalid
+        | Reason::RequestIdReused
+        | Reason::PathNotAbsolute
+        | Reason::PathNotDirectory
+        | Reason::PathLoop
+        | Reason::ConfigInvalid
+        | Reason::NameInvalid => Code::InvalidArgument,
+        Reason::WorkspaceNotFound | Reason::PathNotFound => Code::NotFound,
+        Reason::WorkspaceNameConflict | Reason::WorkspacePathConflict | Reason::DirectoryExists => {
+            Code::AlreadyExists
+        }
+        Reason::WorkspaceRootMissing
+        | Reason::WorkspaceRootNotDirectory
+        | Reason::WorkspaceRootUnreadable
+        | Reason::WorkspaceOnOtherHost
+        | Reason::HostNotServed
+        | Reason::WorkspaceReferenceAmbiguous
+        | Reason::IdentityInvalid
+        | Reason::IdentityUnwritable
+        | Reason::IdentityMismatch
+        | Reason::HomeForbidden
+        | Reason::RecordNotUnderstood => Code::FailedPrecondition,
+        Reason::EtagMismatch => Code::Aborted,
+        Reason::RateLimited | Reason::MessageTooLarge | Reason::DiskFull => Code::ResourceExhausted,
+        Reason::DeadlineExceeded => Code::DeadlineExceeded,
+        Reason::PathNotAllowed
+        | Reason::PathUnreadable
+        | Reason::IdentityUnreadable
+        | Reason::ScopeDenied => Code::PermissionDenied,
+        Reason::TokenMissing | Reason::TokenInvalid => Code::Unauthenticated,
+        Reason::StoreUnavailable | Reason::Draining => Code::Unavailable,
+        Reason::MethodUnknown => Code::Unimplemented,
+        Reason::StoreCorrupt => Code::DataLoss,
+        Reason::Defect => Code::Internal,
+    }
+}

@@ -1,0 +1,268 @@
+//! A store that counts what it is asked, and can lose its answer to a registration, before or after it is written.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use compozy_domain::{
+    CatalogId, ChangeEntry, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp,
+    Visibility, Workspace, WorkspaceId,
+};
+use compozy_store::{
+    Answer, Call, CatalogKey, CatalogStore, ChangeLog, Error, Finding, Intent, IntentId, IntentStore,
+    LastObservation, ListWorkspaces, LogHead, MoveBefore, Moved, Observation, ObservationStore, PathLock,
+    Prune, Pruned, Register, Registered, Relink, Remove, Removed, Result, SetDurableId, SqlStore, StoreKind,
+    Update, WorkspaceStore,
+};
+use tokio_util::sync::CancellationToken;
+use tonic::async_trait;
+
+/// The inner store, watched.
+#[derive(Debug)]
+pub(crate) struct WatchedStore {
+    watched: Arc<SqlStore>,
+    calls: AtomicU64,
+    rows: AtomicU64,
+    losing: Mutex<Option<Losing>>,
+}
+
+/// What becomes of a registration whose answer is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Losing {
+    /// It was written.
+    Written,
+    /// It was not.
+    Unwritten,
+}
+
+impl WatchedStore {
+    pub(crate) fn over(store: &Arc<SqlStore>) -> Self {
+        Self {
+            watched: Arc::clone(store),
+            calls: AtomicU64::new(0),
+            rows: AtomicU64::new(0),
+            losing: Mutex::new(None),
+        }
+    }
+
+    /// Loses the answers to registrations from now on, or no more.
+    pub(crate) fn lose(&self, losing: Option<Losing>) {
+        *self.losing.lock().unwrap() = losing;
+    }
+
+    /// How often it was asked for anything, and how many rows it answered to look-ups by root.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (
+            self.calls.load(Ordering::Relaxed),
+            self.rows.load(Ordering::Relaxed),
+        )
+    }
+
+    fn inner(&self) -> &SqlStore {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        &self.watched
+    }
+}
+
+#[async_trait]
+impl WorkspaceStore for WatchedStore {
+    async fn register(&self, register: Register, call: Call<Registered>) -> Result<Answer<Registered>> {
+        let losing = *self.losing.lock().unwrap();
+        match losing {
+            None => return self.inner().register(register, call).await,
+            Some(Losing::Written) => drop(self.inner().register(register, call).await?),
+            Some(Losing::Unwritten) => {}
+        }
+        Err(Error::Unavailable {
+            outcome_unknown: true,
+            detail: "the answer was lost by a test".to_owned(),
+        })
+    }
+
+    async fn find_by_roots(
+        &self,
+        host: &HostId,
+        paths: &[String],
+        files: &[FileIdentity],
+    ) -> Result<Vec<Workspace>> {
+        let found = self.inner().find_by_roots(host, paths, files).await?;
+        self.rows.fetch_add(found.len() as u64, Ordering::Relaxed);
+        Ok(found)
+    }
+
+    async fn find(&self, id: &WorkspaceId, visibility: &Visibility) -> Result<(Option<Workspace>, Revision)> {
+        self.inner().find(id, visibility).await
+    }
+
+    async fn find_by_name(&self, key: &str, visibility: &Visibility) -> Result<Option<Workspace>> {
+        self.inner().find_by_name(key, visibility).await
+    }
+
+    async fn find_by_durable(&self, id: &DurableId, visibility: &Visibility) -> Result<Vec<Workspace>> {
+        self.inner().find_by_durable(id, visibility).await
+    }
+
+    async fn of_host(
+        &self,
+        host: &HostId,
+        after: Option<&WorkspaceId>,
+        limit: u32,
+    ) -> Result<Vec<Workspace>> {
+        self.inner().of_host(host, after, limit).await
+    }
+
+    async fn list(&self, list: &ListWorkspaces) -> Result<Page<Workspace>> {
+        self.inner().list(list).await
+    }
+
+    async fn update(&self, update: Update, call: Call<Workspace>) -> Result<Answer<Workspace>> {
+        self.inner().update(update, call).await
+    }
+
+    async fn relink(&self, relink: Relink, call: Call<Workspace>) -> Result<Answer<Workspace>> {
+        self.inner().relink(relink, call).await
+    }
+
+    async fn set_durable_id(&self, set: SetDurableId, call: Call<Workspace>) -> Result<Answer<Workspace>> {
+        self.inner().set_durable_id(set, call).await
+    }
+
+    async fn move_before(&self, moving: MoveBefore, call: Call<Moved>) -> Result<Answer<Moved>> {
+        self.inner().move_before(moving, call).await
+    }
+
+    async fn remove(&self, remove: Remove, call: Call<Removed>) -> Result<Answer<Removed>> {
+        self.inner().remove(remove, call).await
+    }
+
+    async fn prune(&self, prune: Prune, call: Call<Pruned>) -> Result<Answer<Pruned>> {
+        self.inner().prune(prune, call).await
+    }
+}
+
+#[async_trait]
+impl IntentStore for WatchedStore {
+    async fn lock_path(&self, host: &HostId, path: &str) -> Result<PathLock> {
+        self.inner().lock_path(host, path).await
+    }
+
+    async fn begin_intent(&self, intent: &Intent, now: Timestamp) -> Result<()> {
+        self.inner().begin_intent(intent, now).await
+    }
+
+    async fn end_intent(&self, id: &IntentId) -> Result<()> {
+        self.inner().end_intent(id).await
+    }
+
+    async fn renew_intents(&self, owner: &str, now: Timestamp) -> Result<()> {
+        self.inner().renew_intents(owner, now).await
+    }
+
+    async fn abandoned_intents(&self, host: &HostId, owner: &str, now: Timestamp) -> Result<Vec<Intent>> {
+        self.inner().abandoned_intents(host, owner, now).await
+    }
+}
+
+#[async_trait]
+impl ObservationStore for WatchedStore {
+    async fn claim_round(
+        &self,
+        host: &HostId,
+        owner: &str,
+        now: Timestamp,
+        period_nanos: i64,
+    ) -> Result<bool> {
+        self.inner().claim_round(host, owner, now, period_nanos).await
+    }
+
+    async fn record(&self, seen: &[Observation], now: Timestamp) -> Result<()> {
+        self.inner().record(seen, now).await
+    }
+
+    async fn last(&self, id: &WorkspaceId) -> Result<Option<LastObservation>> {
+        self.inner().last(id).await
+    }
+}
+
+#[async_trait]
+impl ChangeLog for WatchedStore {
+    async fn head(&self) -> Result<LogHead> {
+        self.inner().head().await
+    }
+
+    async fn read_after(&self, position: i64, limit: u32) -> Result<(Vec<ChangeEntry>, i64)> {
+        self.inner().read_after(position, limit).await
+    }
+
+    async fn number_pending(&self) -> Result<u64> {
+        self.inner().number_pending().await
+    }
+
+    async fn appended(&self) {
+        self.inner().appended().await;
+    }
+}
+
+#[async_trait]
+impl CatalogStore for WatchedStore {
+    fn kind(&self) -> StoreKind {
+        self.inner().kind()
+    }
+
+    fn catalog_id(&self) -> &CatalogId {
+        self.inner().catalog_id()
+    }
+
+    async fn keys(&self) -> Result<Vec<CatalogKey>> {
+        self.inner().keys().await
+    }
+
+    async fn rotate_key(&self, key: [u8; 32], now: Timestamp) -> Result<CatalogKey> {
+        self.inner().rotate_key(key, now).await
+    }
+
+    async fn claim_first_start(&self) -> Result<bool> {
+        self.inner().claim_first_start().await
+    }
+
+    async fn find_answer(
+        &self,
+        principal: &str,
+        method: &str,
+        request_id: &RequestId,
+        hash: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Option<Vec<u8>>> {
+        self.inner()
+            .find_answer(principal, method, request_id, hash, now)
+            .await
+    }
+
+    async fn forget_answers(&self, now: Timestamp) -> Result<u64> {
+        self.inner().forget_answers(now).await
+    }
+
+    async fn new_epoch(&self, epoch: &str) -> Result<()> {
+        self.inner().new_epoch(epoch).await
+    }
+
+    async fn backup_to(&self, path: &Path, stop: &CancellationToken) -> Result<bool> {
+        self.inner().backup_to(path, stop).await
+    }
+
+    async fn newest_at(&self) -> Result<Timestamp> {
+        self.inner().newest_at().await
+    }
+
+    async fn check(&self) -> Result<()> {
+        self.inner().check().await
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>> {
+        self.inner().examine().await
+    }
+
+    async fn close(&self) {
+        self.inner().close().await;
+    }
+}
