@@ -1,0 +1,125 @@
+//! What a person can type: the options that every command takes, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::commands::completion::CompletionArguments;
+use crate::commands::daemon::DaemonCommand;
+use crate::commands::doctor::DoctorArguments;
+use crate::commands::workspace::WorkspaceCommand;
+use crate::exit;
+use crate::output::Format;
+
+const EXAMPLES: &str = "\
+Examples:
+  compozy workspace add .           register the current directory
+  compozy workspace list            what is registered
+  compozy workspace info            the workspace that owns the current directory
+  compozy daemon status             whether a daemon runs, and which";
+
+/// The catalog of workspaces and sessions.
+///
+/// Every command talks to the daemon of this home and starts it when none runs; --server names
+/// another one.
+#[derive(Debug, Parser)]
+#[command(name = "compozy", version, after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The nouns.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start, stop and look at the daemon of this home
+    #[command(subcommand)]
+    Daemon(DaemonCommand),
+    /// Check the home, and repair what is safe to repair
+    Doctor(DoctorArguments),
+    /// Registered project directories
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
+    /// Print the completion script of a shell
+    Completion(CompletionArguments),
+    /// Print the version of this command
+    #[command(after_help = "Example:\n  compozy version -o json")]
+    Version,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Globals {
+    /// Form of the output
+    #[arg(short = 'o', long, global = true, value_name = "FORM", value_enum)]
+    output: Option<Format>,
+    /// The same as -o json
+    #[arg(long, global = true)]
+    json: bool,
+    /// The server: unix:///path, http://host:port or https://host:port [env: COMPOZY_SERVER]
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    pub(crate) server: Option<String>,
+    /// File with the bearer token [env: COMPOZY_TOKEN holds the token itself]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// PEM file of the authorities that may vouch for an https server
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// PEM file of the client's certificate
+    #[arg(long, global = true, value_name = "FILE", requires = "key")]
+    pub(crate) cert: Option<PathBuf>,
+    /// PEM file of the client's private key
+    #[arg(long, global = true, value_name = "FILE", requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+    /// Fail when no daemon runs, instead of starting one
+    #[arg(long, global = true)]
+    pub(crate) no_autostart: bool,
+}
+
+impl Globals {
+    /// The form that was asked for; two different ones are refused.
+    pub(crate) fn format(&self) -> Result<Format, clap::Error> {
+        match (self.output, self.json) {
+            (Some(format), true) if format != Format::Json => Err(Arguments::command().error(
+                ErrorKind::ArgumentConflict,
+                "--json is -o json and cannot go with another form",
+            )),
+            (Some(format), _) => Ok(format),
+            (None, true) => Ok(Format::Json),
+            (None, false) => Ok(Format::Human),
+        }
+    }
+}
+
+/// The usage of the command that was typed, as far as it names one.
+pub(crate) fn usage_of(typed: impl Iterator<Item = String>) -> String {
+    let mut command = Arguments::command();
+    command.build();
+    for word in typed {
+        if let Some(found) = command.find_subcommand(&word) {
+            command = found.clone();
+        }
+    }
+    command.render_usage().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_is_that_of_the_command_that_was_typed() {
+        let words = ["workspace", "list", "--limit", "x"].map(str::to_owned);
+        assert!(usage_of(words.into_iter()).starts_with("Usage: compozy workspace list "));
+    }
+}

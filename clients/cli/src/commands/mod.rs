@@ -1,0 +1,23 @@
+//! The commands, one file a verb, in the folder of its noun.
+
+pub(crate) mod completion;
+pub(crate) mod daemon;
+pub(crate) mod doctor;
+mod version;
+pub(crate) mod workspace;
+
+use crate::app::App;
+use crate::arguments::Command;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Carries a command out.
+pub(crate) async fn run(app: &App, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Daemon(command) => daemon::run_command(app, command).await,
+        Command::Doctor(arguments) => doctor::run(app, &arguments).await,
+        Command::Workspace(command) => workspace::run_command(app, command).await,
+        Command::Completion(arguments) => completion::run(app, &arguments),
+        Command::Version => version::run(app),
+    }
+}

@@ -1,0 +1,80 @@
+//! What to do about a failure. The server's own remedy comes first; these are for when it gave none.
+
+use compozy_client::{Error, ErrorKind, ErrorReason};
+
+/// One hint for a person, in the imperative.
+pub(crate) fn of(error: &Error) -> Option<String> {
+    if let Some(remedy) = error.metadata().get("remedy").filter(|remedy| !remedy.is_empty()) {
+        return Some(remedy.clone());
+    }
+    if let Some(delay) = error.retry_after() {
+        return Some(format!("try again in {}", crate::duration::spelled(delay)));
+    }
+    match error.kind() {
+        ErrorKind::Transport => {
+            Some("check with `compozy daemon status`, or name the server with --server".to_owned())
+        }
+        ErrorKind::Deadline => {
+            Some("try again; `compozy daemon status` tells whether the daemon serves".to_owned())
+        }
+        ErrorKind::Configuration => Some("see `compozy --help`".to_owned()),
+        ErrorKind::Answer => by_reason(error.reason()).map(str::to_owned),
+    }
+}
+
+fn by_reason(reason: ErrorReason) -> Option<&'static str> {
+    Some(match reason {
+        ErrorReason::WorkspaceNotFound => {
+            "`compozy workspace list` shows the registered ones, `compozy workspace add <path>` registers one"
+        }
+        ErrorReason::WorkspaceReferenceAmbiguous => "name one of them by its id",
+        ErrorReason::WorkspaceNameConflict => "choose another name with --name",
+        ErrorReason::WorkspacePathConflict => {
+            "change the existing registration with `compozy workspace edit`, or look at it with `compozy workspace info`"
+        }
+        ErrorReason::WorkspaceHasLiveSessions => "stop its sessions first",
+        ErrorReason::WorkspaceRootMissing => {
+            "put the directory back, or point to its new place with `compozy workspace relink <ref> <path>`"
+        }
+        ErrorReason::WorkspaceOnOtherHost => "ask the daemon on that host",
+        ErrorReason::HostNotServed => "this daemon looks at no disk; name the workspace by id or by name",
+        ErrorReason::PathNotFound => "check the path",
+        ErrorReason::PathNotDirectory => "name a directory",
+        ErrorReason::PathNotAbsolute => "give an absolute path",
+        ErrorReason::PathLoop => "the links along the path lead in a circle; name the real directory",
+        ErrorReason::PathNotAllowed => {
+            "the path has to lie below one of the server's workspaces.allowed_roots"
+        }
+        ErrorReason::PathUnreadable | ErrorReason::IdentityUnreadable => {
+            "give the daemon's user leave to read it"
+        }
+        ErrorReason::IdentityInvalid => {
+            "correct the file, or replace it with `compozy workspace identity repair --force <path>`"
+        }
+        ErrorReason::IdentityUnwritable => "make the directory writable for the daemon's user",
+        ErrorReason::IdentityMismatch => {
+            "`compozy workspace identity accept` or `restore` settles it; relink takes --force"
+        }
+        ErrorReason::HomeForbidden => "register a project directory instead",
+        ErrorReason::ConfigInvalid => "correct the file at the line that is named",
+        ErrorReason::NameInvalid => {
+            "a name has 1 to 64 letters, digits, spaces, dots, dashes or underscores and starts with none of . - ~"
+        }
+        ErrorReason::CursorInvalid => "start again without --cursor",
+        ErrorReason::InvalidField => "see the command's --help for what is allowed",
+        ErrorReason::EtagMismatch => "somebody else changed it meanwhile; look again and repeat",
+        ErrorReason::TokenMissing => "give a token with --token-file or COMPOZY_TOKEN",
+        ErrorReason::TokenInvalid => "get a valid token and give it with --token-file or COMPOZY_TOKEN",
+        ErrorReason::ScopeDenied => "use a token that has the scope",
+        ErrorReason::StoreUnavailable => "check the store, then try again; `compozy daemon logs` says more",
+        ErrorReason::StoreCorrupt => "run `compozy doctor`, and restore a backup if it says so",
+        ErrorReason::Draining => "the daemon is shutting down; try again in a moment",
+        ErrorReason::RateLimited => "try again later",
+        ErrorReason::DiskFull => "free some space, then try again",
+        ErrorReason::MethodUnknown => "the daemon is older than this command; update it",
+        ErrorReason::Defect => "`compozy daemon logs` has the details under that trace id",
+        ErrorReason::DirectoryExists => "choose another name",
+        ErrorReason::RecordNotUnderstood => "the record was written by a newer release; update the daemon",
+        _ => return None,
+    })
+}

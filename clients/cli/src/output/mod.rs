@@ -1,0 +1,168 @@
+//! Everything that leaves the process. Data goes to stdout in the form that was asked for, everything
+//! else goes to stderr. A reader that has gone away ends the command quietly.
+
+mod answer;
+mod backup;
+mod browse;
+mod daemon;
+mod diagnostic;
+mod doctor;
+mod failure;
+mod human;
+mod identity;
+mod log;
+mod page;
+mod prune;
+mod registration;
+mod script;
+pub(crate) mod spinner;
+mod style;
+mod table;
+pub(crate) mod time;
+mod toon;
+mod version;
+mod workspace;
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use human::Human;
+use style::Style;
+
+pub(crate) use answer::{Answer, Sourced};
+pub(crate) use backup::BackupView;
+pub(crate) use browse::DirectoryView;
+pub(crate) use daemon::{HealthView, ServiceView, StartedView, StatusView, StoppedView};
+pub(crate) use doctor::DoctorView;
+pub(crate) use identity::{IdentityUpdateView, IdentityView};
+pub(crate) use log::LogView;
+pub(crate) use page::PageView;
+pub(crate) use prune::PruneView;
+pub(crate) use registration::{MoveView, RegistrationView, RelinkView, RemovalView};
+pub(crate) use script::ScriptView;
+pub(crate) use version::VersionView;
+pub(crate) use workspace::{WorkspaceAnswer, WorkspaceListView, WorkspaceView};
+
+/// The four forms of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: tables, local times, color on a terminal
+    Human,
+    /// One JSON object
+    Json,
+    /// One JSON record a line
+    Jsonl,
+    /// Token-Oriented Object Notation
+    Toon,
+}
+
+/// Prints answers, notes and failures.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    format: Format,
+    data: Style,
+    notes: Style,
+}
+
+impl Printer {
+    pub(crate) fn new(format: Format) -> Self {
+        Self {
+            format,
+            data: Style::of(&io::stdout()),
+            notes: Style::of(&io::stderr()),
+        }
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Prints one answer.
+    pub(crate) fn answer<A: Answer>(&self, answer: &A) -> Result<(), Failure> {
+        match self.format {
+            Format::Human => {
+                let mut human = Human::new(self.data);
+                answer.human(&mut human);
+                self.write(&human.finish())?;
+                for note in answer.notes() {
+                    self.note(&note);
+                }
+                Ok(())
+            }
+            Format::Json => self.write(&format!("{:#}\n", value(answer)?)),
+            Format::Jsonl => self.write(&answer::lines(&value(answer)?, A::ROWS)),
+            Format::Toon => self.write(&format!("{}\n", toon::encode(value(answer)?)?)),
+        }
+    }
+
+    /// Prints one record of a jsonl stream.
+    pub(crate) fn line(&self, record: &impl Serialize) -> Result<(), Failure> {
+        self.write(&format!("{}\n", value(record)?))
+    }
+
+    /// Prints what describes a page, after its records.
+    pub(crate) fn page_line(&self, page: &PageView) -> Result<(), Failure> {
+        self.write(&format!("{}\n", answer::page_line(&value(page)?)))
+    }
+
+    /// Tells a person something that is no data.
+    pub(crate) fn note(&self, note: &str) {
+        let label = self.notes.dim("note:");
+        complain(&format!("{label} {}\n", human::sanitized(note)));
+    }
+
+    /// Tells a failure: to people on stderr, to programs as an object on stdout.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let Failure::Told(told) = failure else { return };
+        let told_to_programs = match self.format {
+            Format::Human => return complain(&failure::sentences(told, self.notes)),
+            Format::Json => Ok(format!("{:#}\n", failure::object(told))),
+            Format::Jsonl => Ok(format!("{}\n", failure::object(told))),
+            Format::Toon => toon::encode(failure::object(told)).map(|text| format!("{text}\n")),
+        };
+        // Nothing is left to tell a failure of telling the failure with.
+        let _ = told_to_programs.and_then(|text| self.write(&text));
+    }
+
+    /// One write for the whole text, so that an interrupt leaves no half line.
+    fn write(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        Ok(stdout.flush()?)
+    }
+}
+
+/// Prints what the parser of the arguments says: help is data, a refusal is not, and shows the usage
+/// of the command also where the parser leaves it out.
+pub(crate) fn arguments_refused(error: &clap::Error) -> Exit {
+    // A closed pipe is no error here either.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Ok;
+    }
+    let usage = arguments::usage_of(
+        std::env::args_os()
+            .skip(1)
+            .filter_map(|word| word.into_string().ok()),
+    );
+    if !error.to_string().contains(&usage) {
+        complain(&format!("\n{usage}\n"));
+    }
+    Exit::Usage
+}
+
+fn value(answer: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(answer)
+        .map_err(|error| Failure::defect(format!("the answer cannot be written: {error}")))
+}
+
+/// Whoever closed stderr does not want to hear it.
+fn complain(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

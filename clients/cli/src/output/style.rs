@@ -1,0 +1,62 @@
+//! What a stream can show: color only on a terminal, and as many columns as it has.
+
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+
+/// Columns of a terminal that does not say how many it has.
+const USUAL_WIDTH: usize = 80;
+
+/// The abilities of one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    pub(crate) color: bool,
+    /// Columns; `None` when it is no terminal, and nothing has to be cut.
+    pub(crate) width: Option<usize>,
+}
+
+impl Style {
+    pub(crate) fn of(stream: &(impl IsTerminal + AsFd)) -> Self {
+        if !stream.is_terminal() {
+            return Self {
+                color: false,
+                width: None,
+            };
+        }
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+        let columns = rustix::termios::tcgetwinsize(stream).map_or(0, |size| usize::from(size.ws_col));
+        let width = if columns == 0 { USUAL_WIDTH } else { columns };
+        Self {
+            color: !set("NO_COLOR") && !dumb,
+            width: Some(width),
+        }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.painted("1", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.painted("2", text)
+    }
+
+    pub(crate) fn red(self, text: &str) -> String {
+        self.painted("31", text)
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.painted("32", text)
+    }
+
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.painted("33", text)
+    }
+
+    fn painted(self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

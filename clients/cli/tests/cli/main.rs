@@ -1,0 +1,21 @@
+//! The real `compozy` against a server of this process that answers by the contract, on a socket in
+//! a directory of its own. Function names carry the ids of the cases.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    unreachable_pub,
+    reason = "tests; the fake plays the server, statuses and tasks included"
+)]
+
+mod autostart;
+mod backup;
+mod chain;
+mod exits;
+mod fake;
+mod forms;
+mod help;
+mod network;
+mod run;
+mod terminal;
+mod workspace;

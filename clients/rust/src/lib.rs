@@ -1,0 +1,50 @@
+//! Client of the Compozy catalog: what every program would otherwise write badly around the
+//! generated stubs. It finds the server and the token, sets deadlines, retries what is safe to
+//! retry, fills in request ids, walks pages, and turns every failure into one [`Error`].
+//!
+//! ```no_run
+//! # async fn first() -> Result<(), compozy_client::Error> {
+//! use compozy_client::{Client, proto::workspace::v1::ListWorkspacesRequest};
+//! use futures::TryStreamExt;
+//!
+//! let client = Client::builder().build()?;
+//! let mut rows = client.workspace_rows(ListWorkspacesRequest::default());
+//! while let Some(workspace) = rows.try_next().await? {
+//!     println!("{} {}", workspace.name(), workspace.root_dir);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Client`] is cheap to clone, `Send` and `Sync`; its clones share one connection. It has to be
+//! made inside a tokio runtime.
+
+mod admin;
+mod builder;
+mod call;
+mod endpoint;
+mod error;
+mod health;
+mod home;
+mod request_id;
+mod retry;
+mod rows;
+mod tls;
+mod token;
+mod wire;
+mod workspaces;
+
+pub use builder::{Builder, Client};
+pub use compozy_proto as proto;
+pub use endpoint::{Endpoint, SERVER_VARIABLE};
+pub use error::{Code, Error, ErrorKind, FieldViolation};
+pub use health::ServingStatus;
+pub use home::{DaemonFile, Home};
+pub use proto::error::v1::ErrorReason;
+pub use retry::{ATTEMPTS, FIRST_DELAY, LONGEST_DELAY};
+pub use rows::WorkspaceRows;
+pub use tls::Tls;
+pub use token::TOKEN_VARIABLE;
+
+/// How long a call may take unless its caller says otherwise.
+pub const DEFAULT_DEADLINE: std::time::Duration = std::time::Duration::from_secs(10);
