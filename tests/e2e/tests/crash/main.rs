@@ -1,0 +1,69 @@
+//! Kills the real daemon at random points under load, again and again, and holds what is left against a model: every
+//! answered write is there, an unanswered one wholly or not at all, and nothing else.
+//!
+//! `COMPOZY_CRASH_ROUNDS` runs longer, `COMPOZY_CRASH_SEED` repeats the choices of a run that failed; when exactly
+//! the process dies is the machine's.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod files;
+mod operation;
+mod rounds;
+mod starting;
+mod verify;
+mod worker;
+
+use compozy_e2e::{Database, Draw, Engine, Environment};
+
+use crate::rounds::Rounds;
+
+/// Rounds on SQLite, and the quarter of them on Postgres, unless the environment says otherwise.
+const ROUNDS: u64 = 200;
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap())
+}
+
+fn rounds() -> u64 {
+    number("COMPOZY_CRASH_ROUNDS").unwrap_or(ROUNDS)
+}
+
+fn seed() -> u64 {
+    let seed = number("COMPOZY_CRASH_SEED").unwrap_or_else(Draw::new_seed);
+    println!("COMPOZY_CRASH_SEED={seed}");
+    seed
+}
+
+/// W283, W284, W285 and W316 happen in here by chance; the summary says how often.
+#[tokio::test(flavor = "multi_thread")]
+async fn w283_w284_w285_w316_kills_under_load_on_sqlite() {
+    let environment = Environment::on(Engine::Sqlite);
+    let summary = Rounds::new(&environment, seed()).run(rounds()).await;
+    println!("{summary:?}");
+    if rounds() >= ROUNDS {
+        assert!(
+            summary.found_applied > 0 && summary.found_absent > 0,
+            "kills hit both sides of a commit"
+        );
+        assert!(
+            summary.files_before_rows > 0,
+            "kills hit between a file and its row"
+        );
+    }
+}
+
+/// The lease of a killed process protects what it left for a minute; so nothing is undone before the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn kills_under_load_on_postgres() {
+    let Some(database) = Database::fresh("kills_under_load_on_postgres") else {
+        return;
+    };
+    let environment = Environment::on(Engine::Postgres(database));
+    let summary = Rounds::new(&environment, seed()).run(rounds().div_ceil(4)).await;
+    println!("{summary:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c154_kills_while_the_daemon_starts() {
+    starting::kills_while_it_starts(seed(), rounds().div_ceil(4)).await;
+}

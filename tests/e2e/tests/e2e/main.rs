@@ -1,0 +1,19 @@
+//! The shipped binaries as a stranger uses them: every test starts real processes on a home of its own.
+//! Function names and comments carry the ids of the cases that they cover.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod archive;
+mod autostart;
+mod backup;
+mod doctor;
+mod doctor_store;
+mod home;
+mod home_disk;
+mod hosts;
+mod log;
+mod main_job;
+mod network;
+mod process;
+mod replicas;
+mod start;
+mod store_away;
