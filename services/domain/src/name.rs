@@ -68,11 +68,11 @@ impl WorkspaceName {
             .chars()
             .map(|c| if is_allowed(c) { c } else { '-' })
             .collect();
-        let mut stem = cleaned.as_str();
+        let mut stem = cleaned.trim();
         while let Some(start) = FORBIDDEN_STARTS.iter().find(|start| stem.starts_with(**start)) {
-            stem = &stem[start.len()..];
+            stem = stem[start.len()..].trim_start();
         }
-        let stem = cut(stem.trim(), NAME_CHARS_MAX);
+        let stem = cut(stem, NAME_CHARS_MAX);
         if stem.is_empty() {
             return Self::valid("workspace".to_owned());
         }
@@ -232,6 +232,7 @@ mod tests {
         );
         assert_eq!(derived("😀"), "workspace");
         assert_eq!(derived("ws_-~x"), "x");
+        assert_eq!(derived(". -x"), "x");
         let long = WorkspaceName::derived_from(&"n".repeat(80));
         assert_eq!(long.as_str().chars().count(), 64);
         let second = long.with_suffix(2);

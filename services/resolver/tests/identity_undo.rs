@@ -120,6 +120,27 @@ fn an_undo_clears_away_a_fork_that_was_cut_off() {
 }
 
 #[test]
+fn an_undo_that_was_cut_off_is_done_again() {
+    for cut_off in [Step::Write, Step::Flush, Step::Rename, Step::FlushDirectory] {
+        let place = Place::new();
+        let root = place.make_with("b", file(ID1));
+        let old = found(&place, "b");
+        let forked = identity::fork(&Disk::new(), &root, &old, &durable(ID2)).unwrap();
+        let written = ContentHash::of(&forked.found.bytes);
+        let (root_of_dead, old_of_dead) = (root.clone(), old.clone());
+        let undo = move |disk: &Disk| {
+            let _ = identity::undo_replace(disk, &root_of_dead, &written, &old_of_dead.bytes);
+        };
+        cut_off_before(cut_off, undo, || {
+            identity::undo_replace(&Disk::new(), &root, &written, &old.bytes).unwrap();
+            assert_eq!(found(&place, "b"), old);
+            assert_eq!(place.names("b/.compozy"), ["workspace.toml"], "{cut_off:?}");
+        });
+        assert_eq!(found(&place, "b"), old);
+    }
+}
+
+#[test]
 fn an_undo_of_a_root_that_is_gone_is_done() {
     let place = Place::new();
     let root = place.make("a");

@@ -45,9 +45,16 @@ impl Failure {
     /// A file that can't be made, read or written; `action` says which of these.
     #[must_use]
     pub fn io(action: &str, path: &Path, error: &io::Error) -> Self {
+        let advice = match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "; give this user access to it, or set COMPOZY_HOME to another directory"
+            }
+            io::ErrorKind::StorageFull => "; free some space",
+            _ => "",
+        };
         Self::new(
             FailureKind::Io,
-            format!("cannot {action} {}: {error}", path.display()),
+            format!("cannot {action} {}: {error}{advice}", path.display()),
         )
     }
 

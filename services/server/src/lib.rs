@@ -36,4 +36,5 @@ pub mod tasks;
 pub mod telemetry;
 pub mod token;
 pub mod trace_context;
+pub mod upkeep;
 pub mod watched;

@@ -10,7 +10,9 @@ use compozy_domain::{CatalogError, Clock, Random};
 use compozy_proto::admin::v1::StoreKind;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_resolver::Disk;
-use compozy_store::{Access, CatalogStore, Durability, OpenOptions, SqlStore, Store, StoreAddress};
+use compozy_store::{
+    Access, CatalogStore, ChangeLog, Durability, LogHead, OpenOptions, SqlStore, Store, StoreAddress,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::backup::Copies;
@@ -21,11 +23,13 @@ use crate::registry::{Parts, Registry, Settings};
 use crate::seal::Seal;
 use crate::service::workspace::WorkspaceApi;
 use crate::tail;
+use crate::telemetry::Metrics;
+use crate::upkeep::{self, Retention};
 
 /// How often a replica looks for entries that another one left without a position.
 const NUMBERING_PERIOD: Duration = Duration::from_millis(250);
-/// How often old answers are looked for.
-const UPKEEP_PERIOD: Duration = Duration::from_secs(60);
+/// How long a start waits for the registration of the home directory.
+const HOME_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Opens the catalog that the configuration names and starts what belongs to it.
 ///
@@ -53,13 +57,16 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
     let registry = registry(&context, Arc::clone(&store))?;
     registry.recover().await.map_err(|error| unusable(&error))?;
     start_loops(&context, &store, &registry, &seal);
-    // Reads the disk; the server answers meanwhile.
+    // Before anybody is answered, so that a first list is not empty; a disk that hangs does not hold up the start.
     let first_start = Arc::clone(&registry);
-    context.tasks.spawn(async move {
+    let registering = context.tasks.spawn(async move {
         if let Err(error) = first_start.register_home().await {
             tracing::warn!(%error, "the home directory could not be registered");
         }
     });
+    if tokio::time::timeout(HOME_PATIENCE, registering).await.is_err() {
+        tracing::warn!("the home directory is still being registered");
+    }
 
     let id = store.catalog_id().clone();
     let api = WorkspaceApi::new(registry, seal);
@@ -67,7 +74,10 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
     Ok(Catalog {
         id,
         store_kind: kind,
-        readiness: Arc::new(StoreReadiness(store)),
+        readiness: Arc::new(StoreReadiness {
+            store,
+            metrics: context.metrics,
+        }),
         copies: Arc::new(StoreCopies(copied)),
         service_names: vec!["compozy.workspace.v1.WorkspaceService"],
         add_services: Box::new(move |routes| {
@@ -156,7 +166,7 @@ fn not_opened(config: &StoreConfig, error: &compozy_store::Error) -> Failure {
         ),
         Error::Corrupt(_) => (
             FailureKind::Io,
-            "nothing was changed: run `compozyd doctor` and restore a backup",
+            "nothing was changed: restore a backup into an empty home with `compozyd restore`",
         ),
         Error::DiskFull => (FailureKind::Io, "free some space"),
         Error::TooNew { .. } | Error::Behind { .. } => (FailureKind::Config, "nothing was changed"),
@@ -216,21 +226,16 @@ fn start_loops(context: &CatalogContext, store: &Arc<dyn Store>, registry: &Arc<
     ));
     tasks.spawn(Arc::clone(registry).run_recovery(stop.clone()));
     tasks.spawn(Arc::clone(registry).run_observer(stop.clone()));
-    tasks.spawn(keep_up(Arc::clone(store), Arc::clone(&context.clock), stop));
-}
-
-/// Lets answers that are older than their day go.
-async fn keep_up(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: CancellationToken) {
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(UPKEEP_PERIOD) => {}
-        }
-        // Health tells when the store is away; it is tried again in a minute.
-        if let Err(error) = store.forget_answers(clock.now()).await {
-            tracing::debug!(%error, "old answers could not be forgotten");
-        }
-    }
+    let retention = Retention {
+        changes_for: context.config.changes_retain,
+        changes: context.config.changes_retain_entries,
+    };
+    tasks.spawn(upkeep::keep_up(
+        Arc::clone(store),
+        Arc::clone(&context.clock),
+        retention,
+        stop,
+    ));
 }
 
 #[derive(Debug)]
@@ -244,12 +249,23 @@ impl Copies for StoreCopies {
     }
 }
 
+/// Whether the store answers, and the numbers that it answers with.
 #[derive(Debug)]
-struct StoreReadiness(Arc<dyn Store>);
+struct StoreReadiness {
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+}
 
 #[tonic::async_trait]
 impl Readiness for StoreReadiness {
     async fn check(&self) -> Result<(), CatalogError> {
-        Ok(CatalogStore::check(self.0.as_ref()).await?)
+        CatalogStore::check(self.store.as_ref()).await?;
+        let LogHead { head, floor, pending } = ChangeLog::head(self.store.as_ref()).await?;
+        self.metrics.change_log_head.set(head.position);
+        self.metrics.change_log_floor.set(floor);
+        self.metrics
+            .change_log_pending
+            .set(i64::try_from(pending).unwrap_or(i64::MAX));
+        Ok(())
     }
 }

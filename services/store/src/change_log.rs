@@ -1,7 +1,7 @@
 //! The change log: dense positions, the same for every reader.
 
 use async_trait::async_trait;
-use compozy_domain::{ChangeEntry, Revision};
+use compozy_domain::{ChangeEntry, Revision, Timestamp};
 
 use crate::error::Result;
 
@@ -28,6 +28,10 @@ pub trait ChangeLog: Send + Sync {
     /// Gives positions to at most 1,000 committed entries and answers how many got one. Zero on SQLite,
     /// which numbers inside the write, and while another replica is at it.
     async fn number_pending(&self) -> Result<u64>;
+
+    /// Lets the oldest entries go, at most 5,000 at a time, and raises the floor with them: those from before an
+    /// instant, and those beyond the newest `entries`. Answers how many went.
+    async fn trim(&self, before: Timestamp, entries: u64) -> Result<u64>;
 
     /// Waits until this process has committed something since the last wait, so that entries may wait for a
     /// position. Never returns on SQLite. Only for one waiter.

@@ -27,6 +27,14 @@ pub enum IntentWork {
         /// Whether `.compozy` was not there before.
         makes_directory: bool,
     },
+    /// It made or replaced the identity file of a root, and a registration has taken the root since: the file
+    /// is not this work's to undo any more, only what a crash left half-written of it.
+    TakenOver {
+        /// The canonical root.
+        root_dir: String,
+        /// SHA-256 of the content that was written.
+        content: [u8; 32],
+    },
     /// It replaces the identity file of a root.
     ReplaceIdentity {
         /// The canonical root.

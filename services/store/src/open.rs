@@ -93,11 +93,14 @@ impl SqlStore {
             }
             StoreAddress::SqliteMemory => open_sqlite(None, founding).await?,
             StoreAddress::Postgres { url, pooler } => {
-                let postgres = Postgres::connect(&url, pooler).await?;
-                let db = Db::Postgres(postgres);
+                let db = Db::Postgres(Postgres::connect(&url, pooler).await?);
                 let soon = std::time::Instant::now() + std::time::Duration::from_secs(60);
                 let id = match options.access {
-                    Access::Serve => db.write(soon, Arc::new(founding)).await?,
+                    Access::Serve => {
+                        let id = db.write(soon, Arc::new(founding)).await?;
+                        db.follow_server().await?;
+                        id
+                    }
                     Access::Maintain | Access::Inspect => {
                         let binary = founding.binary;
                         db.read(Arc::new(Inspection { binary })).await?
@@ -127,6 +130,14 @@ impl SqlStore {
     pub fn wait_for_commits(&self, patience: std::time::Duration) {
         let faults: &crate::sql::Faults = self.db.faults();
         let _set_before = faults.commit_patience.set(patience);
+    }
+
+    /// Lets the process believe, as after a promotion, that it served another Postgres server so far.
+    #[cfg(feature = "conformance")]
+    pub fn served_another_server(&self, origin: &str) {
+        if let Db::Postgres(postgres) = &self.db {
+            postgres.origin().set(origin.to_owned());
+        }
     }
 
     pub(crate) fn db(&self) -> &Db {

@@ -92,6 +92,15 @@ impl Files for Disk {
         write::replace(&self.steps, root, path, bytes, expected)
     }
 
+    fn sweep_below(
+        &self,
+        root: &Directory,
+        path: &RelativePath,
+        content: &ContentHash,
+    ) -> Result<(), WriteFault> {
+        write::remove::sweep(root, path, content)
+    }
+
     fn remove_below_if(
         &self,
         root: &Directory,

@@ -25,6 +25,8 @@ pub enum Operation {
     Create,
     /// [`Files::replace_below`]
     Replace,
+    /// [`Files::sweep_below`]
+    Sweep,
     /// [`Files::remove_below_if`]
     Remove,
     /// [`Files::list_directories`]
@@ -222,6 +224,18 @@ impl Files for Faulty {
         match self.enter(Operation::Replace, &root.path) {
             Some(failure) => Err(failure.of_write()),
             None => self.inner.replace_below(root, path, bytes, expected),
+        }
+    }
+
+    fn sweep_below(
+        &self,
+        root: &Directory,
+        path: &RelativePath,
+        content: &ContentHash,
+    ) -> Result<(), WriteFault> {
+        match self.enter(Operation::Sweep, &root.path) {
+            Some(failure) => Err(failure.of_write()),
+            None => self.inner.sweep_below(root, path, content),
         }
     }
 

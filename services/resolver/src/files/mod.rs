@@ -136,6 +136,18 @@ pub trait Files: Send + Sync + Debug {
         expected: Option<&ContentHash>,
     ) -> Result<(), WriteFault>;
 
+    /// Removes what a write of this content left half-written when its process died. The file itself stays,
+    /// whatever it holds.
+    ///
+    /// # Errors
+    /// [`WriteFault`] when something can't be removed.
+    fn sweep_below(
+        &self,
+        root: &Directory,
+        path: &RelativePath,
+        content: &ContentHash,
+    ) -> Result<(), WriteFault>;
+
     /// Undoes [`Files::create_below`], also one that was cut off by the death of its process: removes the
     /// file if its content is still the given one, what was left half-written of that content, and, if asked
     /// to, the directory it lay in if that is empty now. Answers whether the file was removed.

@@ -98,6 +98,16 @@ pub fn undo_create(
     removed.map_err(|fault| unwritten(&root.path, fault))
 }
 
+/// Removes what a crash left half-written of a file whose registration has gone on without it.
+///
+/// # Errors
+/// [`CatalogError::Identity`] when something can't be removed.
+pub fn sweep(files: &dyn Files, root: &Directory, written: &ContentHash) -> Result<(), CatalogError> {
+    files
+        .sweep_below(root, &FILE_PATH, written)
+        .map_err(|fault| unwritten(&root.path, fault))
+}
+
 /// Replaces the content `old` by `new`; the file is left alone if it is not `old` any more.
 ///
 /// # Errors

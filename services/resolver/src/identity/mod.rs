@@ -14,7 +14,7 @@ use crate::files::RelativePath;
 
 pub use encode::{encode, with_durable_id};
 pub use file::{
-    Created, Found, Written, create, fork, has_directory, read, repair, replace, restore, undo_create,
+    Created, Found, Written, create, fork, has_directory, read, repair, replace, restore, sweep, undo_create,
     undo_replace,
 };
 pub use parse::{IdentityProblem, parse};

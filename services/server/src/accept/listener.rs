@@ -62,31 +62,33 @@ impl Listener {
         })
     }
 
+    /// The addresses that this one stands for, if they may be listened on.
+    ///
+    /// # Errors
+    /// A failure that names the key, also when the address reaches beyond this machine without TLS.
+    pub async fn addresses(listen: &Listen, may_reach_out: bool) -> Result<Vec<SocketAddr>, Failure> {
+        let addresses: Vec<SocketAddr> = tokio::net::lookup_host(&listen.address)
+            .await
+            .map_err(|error| unusable(listen, &error))?
+            .collect();
+        let is_local = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+        if may_reach_out || addresses.iter().all(is_local) {
+            return Ok(addresses);
+        }
+        let Listen { address, key } = listen;
+        Err(Failure::config(format!(
+            "{key} = \"{address}\" reaches beyond this machine: set grpc.tls.cert and grpc.tls.key, or listen on a \
+             loopback address such as 127.0.0.1"
+        )))
+    }
+
     /// Listens on every address that this one stands for.
     ///
     /// # Errors
     /// A failure that names the key, also when the address reaches beyond this machine without TLS.
     pub async fn tcp(listen: &Listen, may_reach_out: bool) -> Result<Vec<Self>, Failure> {
-        let named = format!("{} = \"{}\"", listen.key, listen.address);
-        let failed = |error: &io::Error| {
-            Failure::new(
-                FailureKind::Io,
-                format!("{named} can't be used ({error}): choose another address"),
-            )
-        };
-        let addresses: Vec<SocketAddr> = tokio::net::lookup_host(&listen.address)
-            .await
-            .map_err(|error| failed(&error))?
-            .collect();
-        let reaches_out = addresses
-            .iter()
-            .any(|address| !address.ip().to_canonical().is_loopback());
-        if reaches_out && !may_reach_out {
-            return Err(Failure::config(format!(
-                "{named} reaches beyond this machine: set grpc.tls.cert and grpc.tls.key, or listen on a loopback \
-                 address such as 127.0.0.1"
-            )));
-        }
+        let failed = |error: &io::Error| unusable(listen, error);
+        let addresses = Self::addresses(listen, may_reach_out).await?;
         let mut listeners = Vec::new();
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for address in addresses {
@@ -139,6 +141,14 @@ impl fmt::Display for Listener {
             Self::Tcp { address, .. } => write!(formatter, "{address}"),
         }
     }
+}
+
+fn unusable(listen: &Listen, error: &io::Error) -> Failure {
+    let Listen { address, key } = listen;
+    Failure::new(
+        FailureKind::Io,
+        format!("{key} = \"{address}\" can't be used ({error}): choose another address"),
+    )
 }
 
 async fn bind_tcp(address: SocketAddr) -> io::Result<Listener> {

@@ -97,6 +97,20 @@ fn a_file_that_is_no_toml_names_its_line_and_not_its_content() {
 }
 
 #[test]
+fn a_wrong_variable_does_not_blame_the_file() {
+    let overrides = Overrides {
+        listen: None,
+        store_url: Some("mysql://u:secret@db".to_owned()),
+    };
+    let told = Config::parse(&home(), "", &overrides).unwrap_err().to_string();
+    assert!(told.contains("COMPOZY_STORE_URL"), "{told}");
+    assert!(
+        !told.contains("config.toml") && !told.contains("secret"),
+        "{told}"
+    );
+}
+
+#[test]
 fn flags_and_variables_win() {
     let overrides = Overrides {
         listen: Some("127.0.0.1:1".to_owned()),

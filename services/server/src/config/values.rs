@@ -109,10 +109,11 @@ impl Problems {
         } else {
             ""
         };
-        Failure::config(format!(
-            "{} can't be used: {}{hint}",
-            path.display(),
-            named.join("; ")
-        ))
+        // A variable is wrong, and the file, which may not even be there, is not.
+        let what = match self.found.iter().all(|(line, _)| *line == 0) {
+            true => "the configuration".to_owned(),
+            false => path.display().to_string(),
+        };
+        Failure::config(format!("{what} can't be used: {}{hint}", named.join("; ")))
     }
 }

@@ -82,7 +82,11 @@ impl Check for CatalogCheck {
             }
             Err(failure) if context.config.is_err() => return Err(failure),
             Err(failure) => {
-                let remedy = "mend that, install a newer release, or restore a backup into an empty home";
+                let remedy = match failure.kind() {
+                    FailureKind::Unavailable => "see that the database answers, then run doctor again",
+                    FailureKind::Config => "install a newer release of compozyd",
+                    _ => "mend that, or restore a backup, then run doctor again",
+                };
                 return Ok(vec![Report::error(self.name(), failure.to_string(), remedy)]);
             }
         };

@@ -49,7 +49,7 @@ impl Check for TokenCheck {
         Ok(vec![match loaded {
             Ok(tokens) => Report::ok(
                 self.name(),
-                format!("{} tokens and certificates are known", tokens.count()),
+                format!("known tokens and certificates: {}", tokens.count()),
             ),
             Err(failure) => Report::error(self.name(), failure.to_string(), "mend the file"),
         }])

@@ -110,6 +110,27 @@ async fn a_broken_configuration_and_a_left_over_note_are_named() {
     assert_eq!(daemon.severity, Severity::Warning);
 }
 
+#[tokio::test]
+async fn what_a_start_would_refuse_is_named() {
+    let (directory, home) = healthy();
+    let files = format!(
+        "[grpc.tls]\ncert = \"{0}/none.pem\"\nkey = \"{0}/none.key\"\n",
+        directory.path().display()
+    );
+    for (text, named) in [
+        ("[grpc]\nlisten = \"0.0.0.0:2123\"\n", "grpc.listen"),
+        (files.as_str(), "none.pem"),
+    ] {
+        std::fs::write(home.config_path(), text).unwrap();
+        let reports = examine(&checks(), &context(&home, false)).await;
+        let config = reports.iter().find(|report| report.name == "config").unwrap();
+        assert!(
+            config.severity == Severity::Error && config.message.contains(named),
+            "{config:?}"
+        );
+    }
+}
+
 #[test]
 fn c169_a_report_has_name_severity_message_and_remedy() {
     let report = Report::warning("home", "m", "r");

@@ -19,7 +19,6 @@ use tower::Service;
 use super::call::Call;
 use super::{Answer, Calls, refuse};
 
-/// The time of a unary call whose caller sets none.
 const UNARY_DEFAULT: Duration = Duration::from_secs(30);
 const HEADER: &str = "grpc-timeout";
 
@@ -38,11 +37,16 @@ impl Deadline {
 #[derive(Debug, Clone)]
 pub(super) struct Deadlines<S> {
     inner: S,
+    /// The time of a unary call whose caller sets none.
+    unary: Duration,
 }
 
 impl<S> Deadlines<S> {
     pub(super) fn new(inner: S) -> Self {
-        Self { inner }
+        Self {
+            inner,
+            unary: UNARY_DEFAULT,
+        }
     }
 }
 
@@ -59,7 +63,7 @@ impl<S: Calls> Service<Request<Body>> for Deadlines<S> {
         let streaming = Call::of(request.extensions()).method.streaming;
         let span = match wanted(request.headers()) {
             Ok(None) if streaming => None,
-            Ok(wanted) => Some(wanted.unwrap_or(UNARY_DEFAULT)),
+            Ok(wanted) => Some(wanted.unwrap_or(self.unary)),
             Err(error) => return Box::pin(std::future::ready(Ok(refuse(error)))),
         };
         // A span beyond what the clock can count is no deadline.
@@ -160,7 +164,61 @@ impl http_body::Body for BoundedBody {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+    use crate::methods::Method;
+
+    /// Counts the work that is under way.
+    struct UnderWay(Arc<AtomicUsize>);
+
+    impl Drop for UnderWay {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test]
+    async fn w291_a_call_without_a_time_of_its_own_ends_after_the_default_and_its_work_stops() {
+        assert_eq!(Deadlines::new(()).unary, Duration::from_secs(30));
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        // Work that takes a minute, and half a second instead of half a minute for it.
+        let work = tower::service_fn(move |request: Request<Body>| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let under_way = UnderWay(Arc::clone(&counted));
+            async move {
+                let _under_way = under_way;
+                let told = request
+                    .extensions()
+                    .get::<Deadline>()
+                    .and_then(|told| told.left());
+                assert!(told.is_some_and(|left| left <= Duration::from_millis(500)));
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                Ok(Response::new(Body::empty()))
+            }
+        });
+        let mut layer = Deadlines {
+            inner: work,
+            unary: Duration::from_millis(500),
+        };
+        let mut request = Request::new(Body::empty());
+        let method = Method {
+            name: "S/M".into(),
+            streaming: false,
+            open: false,
+        };
+        request.extensions_mut().insert(Call::new(Arc::new(method)));
+        let begun = Instant::now();
+        let response = layer.call(request).await.unwrap();
+        let status = Status::from_header_map(response.headers()).unwrap();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
+        assert!(begun.elapsed() >= Duration::from_millis(500) && begun.elapsed() < Duration::from_secs(30));
+        assert_eq!(count.load(Ordering::SeqCst), 0, "the work has stopped");
+    }
 
     #[test]
     fn timeouts_are_read_as_the_protocol_says() {

@@ -226,6 +226,9 @@ pub(super) fn undo_work(files: &dyn Files, root: &Directory, work: &IntentWork) 
             let content = ContentHash::from_bytes(*content);
             identity::undo_create(files, root, &content, *makes_directory).map(|_| ())
         }
+        IntentWork::TakenOver { content, .. } => {
+            identity::sweep(files, root, &ContentHash::from_bytes(*content))
+        }
         IntentWork::ReplaceIdentity {
             content, previous, ..
         } => {

@@ -127,19 +127,34 @@ impl Registry {
                 let row = self.find(caller, reference).await?;
                 self.require_own(&row)?;
                 let root = self.root_of(caller, &row).await?;
+                if root.path == row.root_dir {
+                    return Ok(Place { root, row: Some(row) });
+                }
+                // A link took the place of the root: where it leads was never admitted.
+                let led = NamedPath::parse(&row.root_dir, reference.field.clone())?;
+                let root = self.admit_place(caller, &led, to_write).await?;
                 Ok(Place { root, row: Some(row) })
             }
             IdentityTarget::Path(path) => {
-                let admitted = if to_write {
-                    self.admit_root(caller, path).await
-                } else {
-                    self.admit(caller, path).await
-                };
-                let root = admitted?;
+                let root = self.admit_place(caller, path, to_write).await?;
                 let row = self.registered_as(caller, &root).await?;
                 let row = row.filter(|row| caller.principal.visibility.includes(&row.id));
                 Ok(Place { root, row })
             }
+        }
+    }
+
+    /// The directory of a path whose file is read, or is to be written.
+    async fn admit_place(
+        &self,
+        caller: &Caller,
+        path: &NamedPath,
+        to_write: bool,
+    ) -> Result<Directory, CatalogError> {
+        if to_write {
+            self.admit_root(caller, path).await
+        } else {
+            self.admit(caller, path).await
         }
     }
 

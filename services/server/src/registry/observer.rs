@@ -135,6 +135,9 @@ impl Registry {
 
     async fn refresh_root(&self, row: &Workspace, directory: Directory) -> Result<bool, CatalogError> {
         let deadline = Instant::now() + WRITE_PATIENCE;
+        if !self.may_become_root(deadline, &directory).await? {
+            return Ok(false);
+        }
         let _lock = within(deadline, self.store.lock_path(&self.host, &directory.path)).await?;
         let paths = [directory.path.clone()];
         if !within(deadline, self.store.find_by_roots(&self.host, &paths, &[]))

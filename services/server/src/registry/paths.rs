@@ -1,5 +1,7 @@
 //! Paths of requests: from a caller's spelling to a directory that the caller may name.
 
+use std::time::Instant;
+
 use compozy_domain::path::contains;
 use compozy_domain::{AbsolutePath, CatalogError, limits};
 use compozy_resolver::{AllowedRoots, Directory, Files};
@@ -72,17 +74,43 @@ impl Registry {
             );
             return Err(CatalogError::invalid_field(&named.field, problem));
         }
-        let home = self.settings.catalog_home.clone();
-        let looked_at = directory.clone();
-        if self
-            .look(caller.deadline, move |files| {
-                is_forbidden(files, &home, &looked_at)
-            })
-            .await?
-        {
+        if self.is_forbidden_root(caller.deadline, &directory).await? {
             return Err(CatalogError::HomeForbidden { path: directory.path });
         }
         Ok(directory)
+    }
+
+    /// Whether a directory that nobody asked for, where a root leads now, may be the root of a workspace, too.
+    pub(super) async fn may_become_root(
+        &self,
+        deadline: Instant,
+        directory: &Directory,
+    ) -> Result<bool, CatalogError> {
+        if directory.path.len() > limits::ROOT_BYTES_MAX
+            || self.is_forbidden_root(deadline, directory).await?
+        {
+            return Ok(false);
+        }
+        let configured = self.settings.allowed_roots.clone();
+        if configured.is_empty() {
+            return Ok(true);
+        }
+        let path = directory.path.clone();
+        self.look(deadline, move |files| {
+            canonical_roots(files, &configured).contain(&path)
+        })
+        .await
+    }
+
+    async fn is_forbidden_root(
+        &self,
+        deadline: Instant,
+        directory: &Directory,
+    ) -> Result<bool, CatalogError> {
+        let home = self.settings.catalog_home.clone();
+        let directory = directory.clone();
+        self.look(deadline, move |files| is_forbidden(files, &home, &directory))
+            .await
     }
 
     /// The canonical paths of several directories, in their order.

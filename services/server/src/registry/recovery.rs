@@ -4,9 +4,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use compozy_domain::CatalogError;
+use compozy_domain::{CatalogError, Workspace};
 use compozy_resolver::files::DirectoryFault;
-use compozy_resolver::identity;
+use compozy_resolver::{ContentHash, Files, identity};
 use compozy_store::{Intent, IntentWork};
 use tokio_util::sync::CancellationToken;
 
@@ -73,8 +73,9 @@ impl Registry {
 
     async fn recover_one(&self, intent: &Intent) -> Result<(), CatalogError> {
         let deadline = Instant::now() + PATIENCE;
-        let (IntentWork::CreateIdentity { root_dir, .. } | IntentWork::ReplaceIdentity { root_dir, .. }) =
-            &intent.work;
+        let (IntentWork::CreateIdentity { root_dir, .. }
+        | IntentWork::ReplaceIdentity { root_dir, .. }
+        | IntentWork::TakenOver { root_dir, .. }) = &intent.work;
         let _lock = within(deadline, self.store.lock_path(&self.host, root_dir)).await?;
         if !self.is_held_by_row(deadline, intent, root_dir).await? {
             self.undo_on_disk(deadline, intent, root_dir).await?;
@@ -96,18 +97,9 @@ impl Registry {
         let Some(row) = rows.into_iter().find(|row| row.root_dir == root_dir) else {
             return Ok(false);
         };
-        if matches!(intent.work, IntentWork::CreateIdentity { .. }) {
-            return Ok(true);
-        }
-        // A changed file belongs to the row if the row has taken the id that was written.
-        let root = root_dir.to_owned();
-        let carried = self
-            .look(deadline, move |files| {
-                let directory = files.directory(&root).ok()?;
-                identity::read(files, &directory).ok().flatten()
-            })
-            .await?;
-        Ok(carried.is_some_and(|found| found.identity.durable_id == row.durable_id))
+        let (root, work) = (root_dir.to_owned(), intent.work.clone());
+        self.look(deadline, move |files| holds(files, &root, &work, &row))
+            .await
     }
 
     async fn undo_on_disk(
@@ -124,5 +116,26 @@ impl Registry {
             Err(fault) => Err(fault.into_error("", &root)),
         })
         .await?
+    }
+}
+
+/// Whether the file is what the work wrote, and the row of its root has taken it. A file with another content is
+/// left alone by an undo anyway, which then only takes away what a crash left half-written.
+fn holds(files: &dyn Files, root: &str, work: &IntentWork, row: &Workspace) -> bool {
+    let file = files
+        .directory(root)
+        .ok()
+        .map(|root| identity::read(files, &root));
+    match (file, work) {
+        (Some(Ok(None)), _) | (_, IntentWork::TakenOver { .. }) => false,
+        (Some(Ok(Some(found))), IntentWork::CreateIdentity { content, .. }) => {
+            ContentHash::of(&found.bytes).as_bytes() == content
+        }
+        (Some(Ok(Some(found))), IntentWork::ReplaceIdentity { content, .. }) => {
+            let is_written = ContentHash::of(&found.bytes).as_bytes() == content;
+            is_written && found.identity.durable_id == row.durable_id
+        }
+        // What can't be read is not touched for a row that lives without it.
+        (None | Some(Err(_)), work) => matches!(work, IntentWork::CreateIdentity { .. }),
     }
 }

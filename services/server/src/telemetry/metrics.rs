@@ -39,6 +39,12 @@ pub struct Metrics {
     pub handshakes_failed: Counter<u64, AtomicU64>,
     /// 1 while the store answers.
     pub store_ready: Gauge,
+    /// The newest position of the change log.
+    pub change_log_head: Gauge,
+    /// Everything up to this position of the change log was trimmed.
+    pub change_log_floor: Gauge,
+    /// Committed changes that have no position yet.
+    pub change_log_pending: Gauge,
 }
 
 impl Metrics {
@@ -53,6 +59,9 @@ impl Metrics {
             connections_refused: Counter::default(),
             handshakes_failed: Counter::default(),
             store_ready: Gauge::default(),
+            change_log_head: Gauge::default(),
+            change_log_floor: Gauge::default(),
+            change_log_pending: Gauge::default(),
         };
         metrics.register(|registry| metrics.describe(registry));
         Arc::new(metrics)
@@ -114,6 +123,21 @@ impl Metrics {
             "compozy_store_ready",
             "1 while the store answers",
             self.store_ready.clone(),
+        );
+        registry.register(
+            "compozy_change_log_head",
+            "Newest position of the change log, as last seen",
+            self.change_log_head.clone(),
+        );
+        registry.register(
+            "compozy_change_log_floor",
+            "Position up to which the change log was trimmed",
+            self.change_log_floor.clone(),
+        );
+        registry.register(
+            "compozy_change_log_pending",
+            "Committed changes that wait for their position",
+            self.change_log_pending.clone(),
         );
         registry.register(
             "compozy_defects",

@@ -93,6 +93,15 @@ impl Files for CaseBlind {
             .replace_below(&self.real_directory(root), path, bytes, expected)
     }
 
+    fn sweep_below(
+        &self,
+        root: &Directory,
+        path: &RelativePath,
+        content: &ContentHash,
+    ) -> Result<(), WriteFault> {
+        self.disk.sweep_below(&self.real_directory(root), path, content)
+    }
+
     fn remove_below_if(
         &self,
         root: &Directory,

@@ -23,6 +23,53 @@ cases! {
     w335_restore_keeps_the_other_keys,
     a_fork_gives_file_and_row_a_new_id,
     a_repeated_repair_gets_the_first_answer,
+    a_link_in_a_roots_place_leads_no_write_out,
+}
+
+/// What was admitted at registration says nothing about where a link leads that took the root's place.
+async fn a_link_in_a_roots_place_leads_no_write_out(world: World) {
+    let row = world.reg_new("in/a").await;
+    let (allowed, out) = (world.path("in"), world.mkdir("out"));
+    let daemon = world
+        .start(|parts| parts.settings.allowed_roots = vec![allowed])
+        .await;
+    let inside = world.mkdir("in/b");
+    fs::remove_dir_all(&row.root_dir).unwrap();
+    for (target, reason) in [(&world.home, "PATH_NOT_ALLOWED"), (&out, "PATH_NOT_ALLOWED")] {
+        let _ = fs::remove_file(&row.root_dir);
+        world.link(target, "in/a");
+        let failure = daemon
+            .api
+            .update_identity(settle(&row.id, Action::Repair))
+            .await
+            .unwrap_err();
+        assert_eq!(failure.reason, reason, "{target}");
+        let request = pb::GetIdentityRequest {
+            target: by_id(&row.id).map(pb::get_identity_request::Target::Ref),
+        };
+        let failure = daemon.api.get_identity(request).await.unwrap_err();
+        assert_eq!(failure.reason, reason, "{target}");
+        assert!(!exists(&file_of(target)), "{target}");
+    }
+    // Without allowed roots the daemon's home is refused all the same.
+    let _ = fs::remove_file(&row.root_dir);
+    world.link(&world.home, "in/a");
+    let failure = world
+        .daemon
+        .api
+        .update_identity(settle(&row.id, Action::Repair))
+        .await
+        .unwrap_err();
+    assert_eq!(failure.reason, "HOME_FORBIDDEN");
+    assert!(!exists(&file_of(&world.home)));
+    fs::remove_file(&row.root_dir).unwrap();
+    world.link(&inside, "in/a");
+    let answer = daemon
+        .api
+        .update_identity(settle(&row.id, Action::Repair))
+        .await
+        .unwrap();
+    assert!(answer.file_written && exists(&file_of(&inside)));
 }
 
 async fn a_changed_file_changes_no_row(world: World) {

@@ -13,7 +13,7 @@ use compozy_store::conformance::{execute, raw_rows};
 use compozy_store::{CatalogStore as _, Intent, IntentId, IntentStore as _, IntentWork};
 use tonic::Code;
 
-use crate::requests::{ID1, ID2, moved, named, register, settle, titled, update};
+use crate::requests::{ID1, ID2, moved, named, register, remove, settle, titled, update};
 use crate::tree::{exists, identity_file};
 use crate::watched_store::{Losing, WatchedStore};
 use crate::world::{World, file_of};
@@ -23,6 +23,7 @@ cases! {
     w284_a_file_that_was_there_before_stays,
     w316_a_file_that_somebody_edited_stays,
     a_file_that_a_row_holds_stays,
+    a_file_that_a_row_held_stays_when_the_row_is_gone,
     w314_only_the_same_host_recovers,
     w313_a_replica_waits_for_the_lease,
     w315_a_long_registration_keeps_its_lease,
@@ -32,6 +33,7 @@ cases! {
     a_deadline_that_passes_leaves_nothing,
     a_registration_survives_its_caller,
     a_fork_that_was_cut_off_is_undone,
+    half_written_files_are_swept_beside_a_row,
     w294_a_row_that_is_not_understood,
 }
 
@@ -74,6 +76,25 @@ async fn a_file_that_a_row_holds_stays(mut world: World) {
     world.restart(|_| {}).await;
     assert!(exists(&file_of(&root)));
     assert_eq!(intents(&world).await, 0);
+}
+
+/// A registration took over what one that died had made. That it was removed before the lease lapsed gives the dead
+/// one no claim on the file; only what it left half-written goes.
+async fn a_file_that_a_row_held_stays_when_the_row_is_gone(mut world: World) {
+    let root = world.mkdir("a");
+    let id = cut_off(&world, &root, "gone").await;
+    let written = ContentHash::of(&fs::read(file_of(&root)).unwrap());
+    let hex: String = written.as_bytes().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let half = format!("{root}/.compozy/.workspace.toml.{hex}-1-1.tmp");
+    fs::write(&half, "workspace_id").unwrap();
+    let row = world.reg(&root).await;
+    assert_eq!(row.durable_id, id);
+    world.daemon.api.remove(remove(&row.id)).await.unwrap();
+    lapse(&world);
+    world.restart(|_| {}).await;
+    assert!(!exists(&half));
+    assert_eq!(intents(&world).await, 0);
+    assert_eq!(world.reg(&root).await.durable_id, id);
 }
 
 async fn w314_only_the_same_host_recovers(world: World) {
@@ -214,6 +235,38 @@ async fn a_registration_survives_its_caller(world: World) {
     assert!(world.daemon.tasks.join(Duration::from_secs(20)).await);
     assert_eq!(world.order().await, ["a"]);
     assert!(exists(&file_of(&root)));
+}
+
+/// The death before the file got its name: the row lives on with the old file, or with somebody else's.
+async fn half_written_files_are_swept_beside_a_row(mut world: World) {
+    let row = world.reg(world.mkdir_with_id("a", ID1)).await;
+    let root_dir = row.root_dir.clone();
+    let content = *ContentHash::of(identity_file(ID2).as_bytes()).as_bytes();
+    let replace = IntentWork::ReplaceIdentity {
+        root_dir: root_dir.clone(),
+        content,
+        previous: identity_file(ID1).into_bytes(),
+    };
+    let create = IntentWork::CreateIdentity {
+        root_dir: root_dir.clone(),
+        content,
+        makes_directory: true,
+    };
+    let hex: String = content.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let half = format!("{root_dir}/.compozy/.workspace.toml.{hex}-1-1.tmp");
+    for work in [replace, create] {
+        begin(&world, "gone", work).await;
+        fs::write(&half, "workspace_id").unwrap();
+        lapse(&world);
+        world.restart(|_| {}).await;
+        assert!(!exists(&half));
+        assert_eq!(
+            fs::read_to_string(file_of(&root_dir)).unwrap(),
+            identity_file(ID1)
+        );
+        assert_eq!(intents(&world).await, 0);
+    }
+    assert_eq!(world.record(&row.id).await, row);
 }
 
 async fn a_fork_that_was_cut_off_is_undone(mut world: World) {

@@ -15,6 +15,7 @@ cases! {
     a_change_of_status_is_one_change,
     rounds_are_claimed,
     a_retargeted_root_is_refreshed,
+    a_root_that_now_leads_to_a_forbidden_place_stays,
     a_root_that_now_leads_to_anothers_stays,
     a_woken_observer_looks_at_once,
 }
@@ -111,6 +112,29 @@ async fn a_root_that_now_leads_to_anothers_stays(world: World) {
     world.clock.advance(Duration::from_secs(60));
     look(&world).await;
     assert_eq!(world.record(&first.id).await.root_dir, first.root_dir);
+}
+
+/// A link can't make a workspace of what a registration would have refused.
+async fn a_root_that_now_leads_to_a_forbidden_place_stays(world: World) {
+    let row = world.reg_new("in/a").await;
+    let allowed = world.path("in");
+    let daemon = world
+        .start(|parts| parts.settings.allowed_roots = vec![allowed])
+        .await;
+    let changes = world.changes().await.len();
+    for target in [world.home.clone(), "/".to_owned(), world.mkdir("out")] {
+        let _ = fs::remove_file(&row.root_dir);
+        let _ = fs::remove_dir_all(&row.root_dir);
+        world.link(&target, "in/a");
+        world.clock.advance(Duration::from_secs(60));
+        assert!(daemon.registry.observe_round(Duration::ZERO).await.unwrap());
+        assert_eq!(world.record(&row.id).await.root_dir, row.root_dir, "{target}");
+    }
+    let new = world.changes().await.split_off(changes);
+    assert!(
+        new.iter()
+            .all(|entry| entry.change.reason == ChangeReason::Status)
+    );
 }
 
 async fn a_woken_observer_looks_at_once(world: World) {

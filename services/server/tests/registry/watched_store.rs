@@ -198,6 +198,10 @@ impl ChangeLog for WatchedStore {
         self.inner().number_pending().await
     }
 
+    async fn trim(&self, before: Timestamp, entries: u64) -> Result<u64> {
+        self.inner().trim(before, entries).await
+    }
+
     async fn appended(&self) {
         self.inner().appended().await;
     }

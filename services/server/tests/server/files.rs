@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use compozy_proto::workspace::v1::RegisterWorkspaceRequest;
+use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use compozy_server::daemon_file::DaemonFile;
 use compozy_server::home::DIRECTORIES;
 
@@ -61,6 +63,39 @@ async fn c146_the_umask_changes_nothing() {
         let daemon = place.serving(place.command_with_umask(umask, &["run"])).await;
         assert_directories_are_private(&place);
         assert_files_are_private(&place);
+        assert!(daemon.stop().await.success());
+    }
+}
+
+/// Whatever umask the daemon was started with: the file is meant to be read by colleagues.
+#[tokio::test]
+async fn w001_an_identity_file_has_its_mode_under_any_umask() {
+    for umask in ["000", "077"] {
+        let place = Place::new();
+        let projects = tempfile::tempdir().unwrap();
+        let root = projects.path().join("a");
+        std::fs::create_dir(&root).unwrap();
+        let daemon = place.serving(place.command_with_umask(umask, &["run"])).await;
+        let channel = crate::running::socket_channel(&daemon.socket).await;
+        let request = RegisterWorkspaceRequest {
+            path: root.to_str().unwrap().to_owned(),
+            ..RegisterWorkspaceRequest::default()
+        };
+        let mut client = WorkspaceServiceClient::new(channel);
+        assert!(
+            client
+                .register_workspace(request)
+                .await
+                .unwrap()
+                .into_inner()
+                .created
+        );
+        assert_eq!(mode(&root.join(".compozy")), 0o755, "umask {umask}");
+        assert_eq!(
+            mode(&root.join(".compozy/workspace.toml")),
+            0o644,
+            "umask {umask}"
+        );
         assert!(daemon.stop().await.success());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use compozy_proto::workspace::v1::ListWorkspacesRequest;
+use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use compozy_server::daemon_file::DaemonFile;
 use compozy_server::home::Home;
 use rustix::process::Signal;
@@ -62,6 +64,22 @@ async fn c143_two_homes_have_two_daemons() {
     assert!(first.stop().await.success());
     assert!(second.is_running());
     socket_channel(&second.socket).await;
+}
+
+#[tokio::test]
+async fn w240_the_very_first_list_has_the_home() {
+    // Once may be luck: the home was registered beside the first calls, and some of them came before it.
+    for _ in 0..5 {
+        let place = Place::new();
+        let daemon = place.daemon().await;
+        let mut client = WorkspaceServiceClient::new(socket_channel(&daemon.socket).await);
+        let answer = client
+            .list_workspaces(ListWorkspacesRequest::default())
+            .await
+            .unwrap();
+        let rows = answer.into_inner().workspaces;
+        assert!(rows.len() == 1 && rows[0].is_default, "{rows:?}");
+    }
 }
 
 #[tokio::test]

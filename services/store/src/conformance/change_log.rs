@@ -73,18 +73,52 @@ pub async fn a_trimmed_log_tells_its_floor<E: Engine>(catalog: Catalog<E>) {
         catalog.register(&format!("/w/{number}")).await;
     }
     let all = catalog.log().await;
-    for sql in [
-        "DELETE FROM change WHERE position <= 2",
-        "UPDATE change_head SET floor = 2",
-    ] {
-        hooks::execute(&catalog.store, sql).await.unwrap();
-    }
+    assert_eq!(catalog.store.trim(all[2].change.at, u64::MAX).await.unwrap(), 2);
     let (entries, floor) = catalog.store.read_after(2, 10).await.unwrap();
     assert_eq!((entries.as_slice(), floor), (&all[2..], 2));
     assert_eq!(catalog.store.head().await.unwrap().floor, 2);
     assert_eq!(catalog.store.examine().await.unwrap(), []);
     catalog.register("/w/next").await;
     assert_eq!(catalog.log_after(5).await[0].position, 6);
+}
+
+/// Whichever leaves less: the age or the number. A log of which everything went goes on where it was.
+pub async fn old_entries_and_those_beyond_the_limit_go<E: Engine>(catalog: Catalog<E>) {
+    let store = &catalog.store;
+    for number in 0..6 {
+        catalog.register(&format!("/w/{number}")).await;
+    }
+    let all = catalog.log().await;
+    let (oldest, newest) = (all[0].change.at, all[5].change.at);
+    assert_eq!(store.trim(oldest, 6).await.unwrap(), 0);
+    assert_eq!(store.trim(oldest, 4).await.unwrap(), 2);
+    assert_eq!(store.trim(all[3].change.at, 4).await.unwrap(), 1);
+    assert_eq!(store.trim(all[3].change.at, 4).await.unwrap(), 0);
+    assert_eq!(store.read_after(3, 10).await.unwrap(), (all[3..].to_vec(), 3));
+    let later = newest.plus(std::time::Duration::from_nanos(1));
+    assert_eq!(store.trim(later, 4).await.unwrap(), 3);
+    assert_eq!(store.read_after(6, 10).await.unwrap(), (Vec::new(), 6));
+    assert_eq!(store.examine().await.unwrap(), []);
+    catalog.register("/w/next").await;
+    assert_eq!(catalog.log_after(6).await[0].position, 7);
+    assert_eq!(store.examine().await.unwrap(), []);
+}
+
+/// Only the beginning of the log ever goes.
+pub async fn an_entry_of_a_clock_that_was_set_back_leaves_no_gap<E: Engine>(catalog: Catalog<E>) {
+    let store = &catalog.store;
+    for number in 0..4 {
+        catalog.register(&format!("/w/{number}")).await;
+    }
+    let all = catalog.log().await;
+    hooks::execute(store, "UPDATE change SET at = 1 WHERE position = 3")
+        .await
+        .unwrap();
+    assert_eq!(store.trim(all[1].change.at, u64::MAX).await.unwrap(), 1);
+    let (left, floor) = store.read_after(1, 10).await.unwrap();
+    assert_eq!((left.len(), floor), (3, 1));
+    assert_eq!(store.trim(all[3].change.at, u64::MAX).await.unwrap(), 2);
+    assert_eq!(store.examine().await.unwrap(), []);
 }
 
 /// Every page and answer tells the same head, in one epoch.

@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::fixture::{Catalog, fresh, host, rejection};
 use super::requests::Request;
 use crate::catalog::CatalogStore as _;
-use crate::intents::IntentStore as _;
+use crate::intents::{Intent, IntentStore as _, IntentWork};
 use crate::workspaces::{Registered, WorkspaceStore as _};
 
 pub async fn a_new_row_holds_what_was_given<E: Engine>(catalog: Catalog<E>) {
@@ -144,6 +144,26 @@ pub async fn a_registration_ends_its_intent<E: Engine>(catalog: Catalog<E>) {
 }
 
 const HOST_OF_INTENTS: &str = super::fixture::HOST;
+
+pub async fn a_registration_takes_over_what_a_dead_one_made<E: Engine>(catalog: Catalog<E>) {
+    let dead = super::intents::creating("i1", HOST_OF_INTENTS, "owner-1", "/w/a");
+    let elsewhere = super::intents::creating("i2", HOST_OF_INTENTS, "owner-1", "/w/b");
+    for intent in [&dead, &elsewhere] {
+        catalog.store.begin_intent(intent, catalog.tick()).await.unwrap();
+    }
+    catalog.register("/w/a").await;
+    let taken_over = Intent {
+        work: IntentWork::TakenOver {
+            root_dir: "/w/a".into(),
+            content: [7; 32],
+        },
+        ..dead
+    };
+    assert_eq!(
+        super::intents::abandoned(&catalog, "owner-2").await,
+        [taken_over, elsewhere]
+    );
+}
 
 pub async fn a_refused_registration_keeps_its_intent<E: Engine>(catalog: Catalog<E>) {
     catalog.created(catalog.new_named("/w/a", "api")).await;

@@ -17,6 +17,8 @@ macro_rules! conformance {
         $crate::stamp_promises!($engine, change_log: {
             a_log_is_read_from_any_position,
             a_trimmed_log_tells_its_floor,
+            old_entries_and_those_beyond_the_limit_go,
+            an_entry_of_a_clock_that_was_set_back_leaves_no_gap,
             a_revision_is_the_head_of_the_log,
             a_committed_entry_is_counted_until_it_has_a_position,
             the_one_who_numbers_is_told_of_commits,
@@ -133,6 +135,7 @@ macro_rules! conformance {
             the_same_root_on_another_host_is_another_workspace,
             only_tried_nothing_is_left,
             a_registration_ends_its_intent,
+            a_registration_takes_over_what_a_dead_one_made,
             a_refused_registration_keeps_its_intent,
             a_root_longer_than_an_index_takes_is_refused,
         });

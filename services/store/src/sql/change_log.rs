@@ -16,6 +16,7 @@ use crate::sql::db::{Row, Transaction, Tx};
 use crate::sql::dialect::Dialect;
 
 const NUMBERED_AT_ONCE: i64 = 1_000;
+const TRIMMED_AT_ONCE: i64 = 5_000;
 /// Of the lock that the one who numbers holds.
 const NUMBERING_LOCK: i64 = 7_022_364_301_936_338;
 
@@ -46,6 +47,14 @@ impl ChangeLog for SqlStore {
         }
         let deadline = Instant::now() + Duration::from_secs(10);
         self.db().write(deadline, Arc::new(NumberPending)).await
+    }
+
+    async fn trim(&self, before: Timestamp, entries: u64) -> Result<u64> {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let entries = i64::try_from(entries).unwrap_or(i64::MAX);
+        self.db()
+            .write(deadline, Arc::new(Trim { before, entries }))
+            .await
     }
 
     async fn appended(&self) {
@@ -155,5 +164,52 @@ impl Transaction for NumberPending {
         let row = tx.row(sql, &[NUMBERED_AT_ONCE.into()]).await?;
         let count: i64 = row.map_or(Ok(0), |mut row| row.take())?;
         Ok(count.unsigned_abs())
+    }
+}
+
+/// Only ever the beginning of the log goes, so that what is left has no gap: an entry of a clock that was set
+/// back stays until those in front of it go.
+struct Trim {
+    before: Timestamp,
+    entries: i64,
+}
+
+#[async_trait]
+impl Transaction for Trim {
+    type Output = u64;
+
+    async fn run(&self, tx: &mut Tx) -> Result<u64> {
+        // Mostly nothing is due, and one row says so.
+        let mut floor = None;
+        for limit in [1, TRIMMED_AT_ONCE] {
+            let Some(last) = self.last_due(tx, limit).await? else {
+                break;
+            };
+            floor = Some(last);
+        }
+        let Some(floor) = floor else { return Ok(0) };
+        let sql = "DELETE FROM change WHERE position <= $1";
+        let trimmed = tx.execute(sql, &[floor.into()]).await?;
+        // Another replica may have trimmed as far by now.
+        let sql = "UPDATE change_head SET floor = $1 WHERE one = 1 AND floor < $1";
+        tx.execute(sql, &[floor.into()]).await?;
+        Ok(trimmed)
+    }
+}
+
+impl Trim {
+    /// The last of the oldest entries that are due without a break.
+    async fn last_due(&self, tx: &mut Tx, limit: i64) -> Result<Option<i64>> {
+        let sql = "SELECT c.position, c.at, h.head FROM change c, change_head h \
+                   WHERE h.one = 1 AND c.position > h.floor ORDER BY c.position LIMIT $1";
+        let mut last = None;
+        for mut row in tx.rows(sql, &[limit.into()]).await? {
+            let (position, at, head): (i64, i64, i64) = (row.take()?, row.take()?, row.take()?);
+            if at >= self.before.nanos() && position > head.saturating_sub(self.entries) {
+                break;
+            }
+            last = Some(position);
+        }
+        Ok(last)
     }
 }

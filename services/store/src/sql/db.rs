@@ -161,6 +161,14 @@ impl Db {
         }
     }
 
+    /// Lets the epoch of the change log follow the server that the catalog lies on. A file has none.
+    pub(crate) async fn follow_server(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(postgres) => postgres.follow_server().await,
+        }
+    }
+
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(sqlite) => sqlite.close().await,

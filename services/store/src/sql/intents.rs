@@ -15,6 +15,7 @@ use crate::sql::dialect::Dialect;
 
 const CREATE: &str = "create_identity";
 const REPLACE: &str = "replace_identity";
+const TAKEN_OVER: &str = "taken_over";
 
 #[async_trait]
 impl IntentStore for SqlStore {
@@ -83,6 +84,24 @@ fn without_repeats(error: Error) -> Error {
     }
 }
 
+/// Ends an intent in the transaction that writes its registration. Intents of others about the same root, whose
+/// owners died before they could write theirs, lose their claim on the file.
+pub(super) async fn take_over(
+    tx: &mut Tx,
+    own: Option<&IntentId>,
+    host: &HostId,
+    root_dir: &str,
+) -> Result<()> {
+    if let Some(IntentId(id)) = own {
+        tx.execute("DELETE FROM intent WHERE id = $1", &[id.as_str().into()])
+            .await?;
+    }
+    let sql = "UPDATE intent SET kind = $3 WHERE host_id = $1 AND root_dir = $2";
+    tx.execute(sql, &[host.as_str().into(), root_dir.into(), TAKEN_OVER.into()])
+        .await?;
+    Ok(())
+}
+
 struct Begin {
     intent: Intent,
     now: Timestamp,
@@ -110,6 +129,7 @@ impl Transaction for Begin {
                 content,
                 previous,
             } => (REPLACE, root_dir, content, false, Some(previous.clone())),
+            IntentWork::TakenOver { root_dir, content } => (TAKEN_OVER, root_dir, content, false, None),
         };
         let sql = "INSERT INTO intent (id, kind, host_id, owner, lease_until, root_dir, content, \
                    makes_directory, previous, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
@@ -221,6 +241,7 @@ fn intent(mut row: Row) -> Result<Option<Intent>> {
             content,
             previous,
         },
+        (TAKEN_OVER, _) => IntentWork::TakenOver { root_dir, content },
         _ => {
             tracing::warn!(intent = %id.0, kind, "left an intent of an unknown kind alone");
             return Ok(None);

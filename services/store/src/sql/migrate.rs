@@ -18,11 +18,18 @@ struct Migration {
 }
 
 /// In order; the number of a migration is its place, from 1.
-const MIGRATIONS: &[Migration] = &[Migration {
-    name: "0001_catalog",
-    sqlite: include_str!("../../migrations/sqlite/0001_catalog.sql"),
-    postgres: include_str!("../../migrations/postgres/0001_catalog.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        name: "0001_catalog",
+        sqlite: include_str!("../../migrations/sqlite/0001_catalog.sql"),
+        postgres: include_str!("../../migrations/postgres/0001_catalog.sql"),
+    },
+    Migration {
+        name: "0002_origin",
+        sqlite: include_str!("../../migrations/sqlite/0002_origin.sql"),
+        postgres: include_str!("../../migrations/postgres/0002_origin.sql"),
+    },
+];
 
 /// The oldest release that may open a catalog of the newest schema.
 const OLDEST_BINARY: &str = "0.1.0";
@@ -329,6 +336,9 @@ mod tests {
                 [column, ..] if table.is_some() => {
                     let table = table.clone().unwrap_or_default();
                     lines.push(format!("{table}.{column}"));
+                }
+                ["ALTER", "TABLE", name, "ADD", "COLUMN", column, ..] => {
+                    lines.push(format!("{name}.{column}"))
                 }
                 ["CREATE", "INDEX" | "UNIQUE", ..] => {
                     lines.push(line.to_owned());

@@ -9,6 +9,7 @@ mod dialect;
 mod intents;
 mod migrate;
 mod observations;
+mod origin;
 mod postgres;
 mod remember;
 mod select;

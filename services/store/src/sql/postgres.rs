@@ -1,20 +1,23 @@
 //! Postgres: pools, whole transactions repeated when they have to be, and commits whose answer was lost.
 
 use std::str::FromStr as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Executor as _, Row as _};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{Connection as _, Executor as _, Row as _};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::error::{Error, Result};
 use crate::sql::db::{Driver, Faults, Transaction, Tx};
+use crate::sql::origin::Origin;
 
 const CONNECTIONS: u32 = 16;
 const LOCK_CONNECTIONS: u32 = 16;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// For a read: longer than the server gives a statement, so only where nothing comes back at all.
+const READ_PATIENCE: Duration = Duration::from_secs(75);
 /// How long an answer to COMMIT, and then the outcome of a lost one, is waited for.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Conflicts with other transactions that are met before giving up.
@@ -22,10 +25,21 @@ const REPEATS_MAX: u32 = 50;
 /// Lost connections before a write gives up. A pool may hold a connection of before a restart per place.
 const LOSSES_MAX: u32 = CONNECTIONS + 4;
 
+const STANDBY: &str = "the Postgres server is a standby: point store.url at the primary";
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// Behind a transaction pooler, what is set at the start of a connection elsewhere is set in every transaction.
+const BEGIN_WRITE_POOLED: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
+     SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '60s'";
+
 /// An open Postgres catalog.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: PgPool,
+    begin_write: &'static str,
+    /// Connections from before this instant are not used again.
+    trusted_since: Arc<TrustedSince>,
+    origin: Arc<Origin>,
     /// Connections that only hold locks. Apart from the others, so that a holder never waits for a
     /// connection that another holder keeps from it.
     locks: PgPool,
@@ -45,24 +59,39 @@ impl Postgres {
     /// Connects, and checks that the server is a primary of version 14 or newer.
     pub(crate) async fn connect(url: &str, pooler: bool) -> Result<Self> {
         let options = connect_options(url, pooler)?;
-        let pool = pool_options(CONNECTIONS)
+        let first = tokio::time::timeout(ACQUIRE_TIMEOUT, check_server(&options)).await;
+        first.map_err(|_| unavailable("the Postgres server does not answer"))??;
+        let (trusted_since, origin) = (Arc::<TrustedSince>::default(), Arc::<Origin>::default());
+        let pool = pool_options(CONNECTIONS, &trusted_since, &origin)
             .connect_with(options.clone())
             .await
             .map_err(fault)?;
-        let locks = pool_options(LOCK_CONNECTIONS).connect_lazy_with(options);
-        let store = Self {
+        let locks = pool_options(LOCK_CONNECTIONS, &trusted_since, &origin).connect_lazy_with(options);
+        Ok(Self {
             pool,
+            begin_write: if pooler { BEGIN_WRITE_POOLED } else { BEGIN_WRITE },
+            trusted_since,
+            origin,
             locks,
             writes: TaskTracker::new(),
             committed: Arc::default(),
             faults: Arc::default(),
-        };
-        store.check_version().await?;
-        Ok(store)
+        })
     }
 
     pub(crate) fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// From now on the epoch of the change log follows the server. The schema has to be there.
+    pub(crate) async fn follow_server(&self) -> Result<()> {
+        let mut connection = self.pool.acquire().await.map_err(fault)?;
+        self.origin.begin(&mut connection).await.map_err(fault)
+    }
+
+    #[cfg(feature = "conformance")]
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Waits for the next commit of this process, or returns at once if there was one since the last wait.
@@ -84,7 +113,10 @@ impl Postgres {
             match self.lock_once(text).await {
                 Err(Error::Lost(detail)) if losses == LOSSES_MAX => return Err(unavailable(&detail)),
                 // Places of the pool may hold connections from before a restart of the server.
-                Err(Error::Lost(_)) => losses += 1,
+                Err(Error::Lost(_)) => {
+                    self.trusted_since.begin_anew();
+                    losses += 1;
+                }
                 outcome => return outcome,
             }
         }
@@ -107,14 +139,29 @@ impl Postgres {
         work: Arc<dyn Transaction<Output = O>>,
         snapshot: bool,
     ) -> Result<O> {
+        let patience = tokio::time::timeout(READ_PATIENCE, self.read_until_settled(&*work, snapshot));
+        patience
+            .await
+            .unwrap_or_else(|_| Err(unavailable("the Postgres server has fallen silent")))
+    }
+
+    async fn read_until_settled<O: Send + 'static>(
+        &self,
+        work: &dyn Transaction<Output = O>,
+        snapshot: bool,
+    ) -> Result<O> {
         let mut losses = 0;
         loop {
-            let outcome = self.read_once(&*work, snapshot).await;
+            let outcome = self.read_once(work, snapshot).await;
             match outcome {
                 Err(Error::Lost(detail) | Error::Repeat(detail)) if losses == LOSSES_MAX => {
                     return Err(unavailable(&detail));
                 }
-                Err(Error::Lost(_) | Error::Repeat(_)) => losses += 1,
+                Err(Error::Lost(_)) => {
+                    self.trusted_since.begin_anew();
+                    losses += 1;
+                }
+                Err(Error::Repeat(_)) => losses += 1,
                 outcome => return outcome,
             }
         }
@@ -131,8 +178,7 @@ impl Postgres {
                 .run(&mut Tx::new(Driver::PostgresStatement(connection)))
                 .await;
         }
-        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        let transaction = self.pool.begin_with(begin).await.map_err(fault)?;
+        let transaction = self.pool.begin_with(BEGIN_READ).await.map_err(fault)?;
         let mut tx = Tx::new(Driver::Postgres(transaction));
         let output = work.run(&mut tx).await?;
         into_transaction(tx)?.commit().await.map_err(fault)?;
@@ -144,37 +190,76 @@ impl Postgres {
         deadline: Instant,
         work: Arc<dyn Transaction<Output = O>>,
     ) -> Result<O> {
-        let (pool, committed, faults) = (
-            self.pool.clone(),
-            Arc::clone(&self.committed),
-            Arc::clone(&self.faults),
-        );
+        let writer = Writer {
+            pool: self.pool.clone(),
+            begin: self.begin_write,
+            trusted_since: Arc::clone(&self.trusted_since),
+            committed: Arc::clone(&self.committed),
+            faults: Arc::clone(&self.faults),
+        };
         let write = self
             .writes
-            .spawn(async move { write_until_settled(&pool, deadline, &*work, &committed, &faults).await });
+            .spawn(async move { write_until_settled(&writer, deadline, &*work).await });
         write
             .await
             .map_err(|error| Error::Defect(format!("a write panicked: {error}")))?
     }
+}
 
-    async fn check_version(&self) -> Result<()> {
-        let row = sqlx::query("SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery()")
-            .fetch_one(&self.pool)
-            .await
-            .map_err(fault)?;
-        let version: i64 = row.try_get(0).map_err(fault)?;
-        let in_recovery: bool = row.try_get(1).map_err(fault)?;
-        if in_recovery {
-            return Err(unavailable(
-                "the Postgres server is a standby: point store.url at the primary",
-            ));
-        }
-        if version < 140_000 {
-            return Err(unavailable(
-                "the Postgres server is older than version 14: upgrade it",
-            ));
-        }
+/// What a write works with, whether or not its caller waits.
+struct Writer {
+    pool: PgPool,
+    begin: &'static str,
+    trusted_since: Arc<TrustedSince>,
+    committed: Arc<Notify>,
+    faults: Arc<Faults>,
+}
+
+/// Where one connection was lost or turned out to take no writes, those opened before it lead to the same
+/// server: after a failover that is the wrong one.
+#[derive(Debug, Default)]
+struct TrustedSince(Mutex<Option<Instant>>);
+
+impl TrustedSince {
+    fn begin_anew(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn covers(&self, age: Duration) -> bool {
+        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_none_or(|since| age < since.elapsed())
+    }
+}
+
+/// The server has to be a primary of version 14 or newer.
+async fn check_server(options: &PgConnectOptions) -> Result<()> {
+    let mut connection = PgConnection::connect_with(options).await.map_err(fault)?;
+    let row = sqlx::query("SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery()")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(fault)?;
+    let version: i64 = row.try_get(0).map_err(fault)?;
+    let in_recovery: bool = row.try_get(1).map_err(fault)?;
+    // What it told counts, however the connection ends.
+    let _closed = connection.close().await;
+    if in_recovery {
+        return Err(unavailable(STANDBY));
+    }
+    if version < 140_000 {
+        return Err(unavailable(
+            "the Postgres server is older than version 14: upgrade it",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a new connection to a server in recovery: the address may lead elsewhere after a failover. Where it
+/// leads to a server that was promoted, the change log begins another epoch.
+async fn meet_server(origin: &Origin, connection: &mut PgConnection) -> sqlx::Result<()> {
+    if origin.meet(connection).await? {
         Ok(())
+    } else {
+        Err(sqlx::Error::Io(std::io::Error::other(STANDBY)))
     }
 }
 
@@ -194,27 +279,41 @@ fn connect_options(url: &str, pooler: bool) -> Result<PgConnectOptions> {
     ]))
 }
 
-fn pool_options(connections: u32) -> PgPoolOptions {
+fn pool_options(connections: u32, trusted_since: &Arc<TrustedSince>, origin: &Arc<Origin>) -> PgPoolOptions {
+    let (trusted_since, origin) = (Arc::clone(trusted_since), Arc::clone(origin));
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         // A broken connection is found by its first statement, and the transaction repeated.
         .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            let origin = Arc::clone(&origin);
+            Box::pin(async move { meet_server(&origin, connection).await })
+        })
+        .before_acquire(move |_, metadata| {
+            let is_trusted = trusted_since.covers(metadata.age);
+            Box::pin(async move { Ok(is_trusted) })
+        })
 }
 
 async fn write_until_settled<O: Send + 'static>(
-    pool: &PgPool,
+    writer: &Writer,
     deadline: Instant,
     work: &dyn Transaction<Output = O>,
-    committed: &Notify,
-    faults: &Faults,
 ) -> Result<O> {
+    let Writer {
+        pool,
+        begin,
+        trusted_since,
+        committed,
+        faults,
+    } = writer;
     let (mut repeats, mut losses) = (0_u32, 0_u32);
     loop {
         if deadline <= Instant::now() {
             return Err(Error::DeadlineExceeded);
         }
-        let prepared = tokio::time::timeout_at(deadline.into(), prepare(pool, work)).await;
+        let prepared = tokio::time::timeout_at(deadline.into(), prepare(pool, begin, work)).await;
         let outcome = match prepared {
             Err(_) => return Err(Error::DeadlineExceeded),
             Ok(Ok(Prepared::ToCommit {
@@ -249,7 +348,10 @@ async fn write_until_settled<O: Send + 'static>(
                 // Give the transaction that won time to end; more of it the more often it happens.
                 tokio::time::sleep(Duration::from_millis(u64::from(repeats.min(10)))).await;
             }
-            Err(Error::Lost(_)) => losses += 1,
+            Err(Error::Lost(_)) => {
+                trusted_since.begin_anew();
+                losses += 1;
+            }
             outcome => return outcome,
         }
     }
@@ -267,12 +369,10 @@ enum Prepared<O> {
 /// Everything before COMMIT.
 async fn prepare<O: Send + 'static>(
     pool: &PgPool,
+    begin: &'static str,
     work: &dyn Transaction<Output = O>,
 ) -> Result<Prepared<O>> {
-    let transaction = pool
-        .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED")
-        .await
-        .map_err(fault)?;
+    let transaction = pool.begin_with(begin).await.map_err(fault)?;
     let mut tx = Tx::new(Driver::Postgres(transaction));
     let output = work.run(&mut tx).await?;
     let discard = tx.discard;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use compozy_domain::{
-    CatalogError, ChangeKind, ChangeOp, ChangeReason, NewChange, Rank, Visibility, Workspace, WorkspaceId,
+    ChangeKind, ChangeOp, ChangeReason, NewChange, Rank, Visibility, Workspace, WorkspaceId,
 };
 
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::sql::append::append;
 use crate::sql::db::{Tx, Value};
 use crate::sql::remember::{Mutation, Scope};
 use crate::sql::select::Conditions;
-use crate::sql::workspace_rows::lock_workspace;
+use crate::sql::workspace_rows::lock_existing;
 use crate::workspaces::{MoveBefore, Moved};
 
 /// Rows that one statement gives new ranks.
@@ -25,9 +25,9 @@ impl Mutation for MoveBefore {
         if let Some(lock) = tx.dialect().lock_order() {
             tx.rows(lock, &[]).await?;
         }
-        let moving = existing(tx, &self.id, scope.visibility).await?;
+        let moving = lock_existing(tx, &self.id, scope.visibility).await?;
         let anchor = match &self.before {
-            Some(before) => Some(existing(tx, before, scope.visibility).await?),
+            Some(before) => Some(lock_existing(tx, before, scope.visibility).await?),
             None => None,
         };
         let (previous, next) = (
@@ -90,16 +90,6 @@ impl Neighbour {
 enum Side {
     Before,
     After,
-}
-
-async fn existing(tx: &mut Tx, id: &WorkspaceId, visibility: &Visibility) -> Result<Workspace> {
-    let found = lock_workspace(tx, id, visibility).await?;
-    found.ok_or_else(|| {
-        CatalogError::WorkspaceNotFound {
-            reference: id.to_string(),
-        }
-        .into()
-    })
 }
 
 async fn neighbour(tx: &mut Tx, of: &Workspace, side: Side) -> Result<Option<Neighbour>> {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use compozy_domain::text::fold_for_search;
 use compozy_domain::workspace::defect_of_row;
 use compozy_domain::{
-    DurableId, FileIdentity, HostId, Rank, Revision, Timestamp, Visibility, Workspace, WorkspaceId,
-    WorkspaceName,
+    CatalogError, DurableId, FileIdentity, HostId, Rank, Revision, Timestamp, Visibility, Workspace,
+    WorkspaceId, WorkspaceName,
 };
 
 use crate::error::{Error, Result};
@@ -83,6 +83,21 @@ pub(crate) async fn lock_workspace(
     let sql = format!("SELECT {} FROM workspace w WHERE w.id = $1", columns(dialect));
     let row = tx.row(&sql, &[id.as_str().into()]).await?;
     row.map(|row| workspace(row, visibility)).transpose()
+}
+
+/// The same for a row that has to be there.
+pub(crate) async fn lock_existing(
+    tx: &mut Tx,
+    id: &WorkspaceId,
+    visibility: &Visibility,
+) -> Result<Workspace> {
+    let found = lock_workspace(tx, id, visibility).await?;
+    found.ok_or_else(|| {
+        CatalogError::WorkspaceNotFound {
+            reference: id.to_string(),
+        }
+        .into()
+    })
 }
 
 /// Inserts a row.

@@ -12,14 +12,14 @@ use compozy_domain::{
 
 use crate::call::{Answer, Call};
 use crate::error::Result;
-use crate::intents::IntentId;
 use crate::open::SqlStore;
 use crate::sql::append::append;
-use crate::sql::db::{Tx, Value};
+use crate::sql::db::Tx;
+use crate::sql::intents::take_over;
 use crate::sql::remember::{Answered, Mutation, Scope};
 use crate::sql::select::Conditions;
 use crate::sql::workspace_list::List;
-use crate::sql::workspace_rows::{columns, insert, lock_workspace, replace, workspace};
+use crate::sql::workspace_rows::{columns, insert, lock_existing, lock_workspace, replace, workspace};
 use crate::workspaces::{
     ListWorkspaces, MoveBefore, Moved, Prune, Pruned, Register, Registered, Relink, Remove, Removed,
     SetDurableId, Update, WorkspaceStore,
@@ -112,7 +112,7 @@ impl Mutation for Register {
         check_root_length(&new.root_dir)?;
         tx.discard |= self.validate_only;
         if let Some(holder) = workspace_at(tx, &new.host_id, &new.root_dir, scope).await? {
-            end_intent(tx, self.intent.as_ref()).await?;
+            take_over(tx, self.intent.as_ref(), &new.host_id, &new.root_dir).await?;
             return Ok(Registered::Existing(holder));
         }
         let name = match &new.name {
@@ -143,7 +143,7 @@ impl Mutation for Register {
             defect: None,
         };
         insert(tx, &workspace).await?;
-        end_intent(tx, self.intent.as_ref()).await?;
+        take_over(tx, self.intent.as_ref(), &new.host_id, &new.root_dir).await?;
         append_record(tx, &workspace, ChangeReason::Created, scope).await?;
         // Read back, for the registrations that share the identity.
         let stored = lock_workspace(tx, &workspace.id, &Visibility::All).await?;
@@ -160,7 +160,7 @@ impl Mutation for Update {
     type Output = Workspace;
 
     async fn apply(&self, tx: &mut Tx, scope: &Scope<'_>) -> Result<Workspace> {
-        let current = existing(tx, &self.id, scope).await?;
+        let current = lock_existing(tx, &self.id, scope.visibility).await?;
         current.check_etag(self.etag.as_ref())?;
         current.check_understood()?;
         tx.discard |= self.validate_only;
@@ -182,7 +182,7 @@ impl Mutation for Relink {
 
     async fn apply(&self, tx: &mut Tx, scope: &Scope<'_>) -> Result<Workspace> {
         check_root_length(&self.root_dir)?;
-        let current = existing(tx, &self.id, scope).await?;
+        let current = lock_existing(tx, &self.id, scope.visibility).await?;
         current.check_etag(self.etag.as_ref())?;
         current.check_understood()?;
         tx.discard |= self.validate_only;
@@ -202,6 +202,7 @@ impl Mutation for Relink {
         next.root_file = self.root_file;
         next.additional_dirs.retain(|dir| *dir != self.root_dir);
         replace(tx, &next).await?;
+        take_over(tx, None, &next.host_id, &next.root_dir).await?;
         forget_observation(tx, &next.id).await?;
         append_record(tx, &next, ChangeReason::Relinked, scope).await?;
         Ok(next)
@@ -213,9 +214,9 @@ impl Mutation for SetDurableId {
     type Output = Workspace;
 
     async fn apply(&self, tx: &mut Tx, scope: &Scope<'_>) -> Result<Workspace> {
-        let current = existing(tx, &self.id, scope).await?;
+        let current = lock_existing(tx, &self.id, scope.visibility).await?;
         current.check_understood()?;
-        end_intent(tx, self.intent.as_ref()).await?;
+        take_over(tx, self.intent.as_ref(), &current.host_id, &current.root_dir).await?;
         if current.durable_id == self.durable_id {
             return Ok(current);
         }
@@ -223,7 +224,7 @@ impl Mutation for SetDurableId {
         next.durable_id = self.durable_id.clone();
         replace(tx, &next).await?;
         append_record(tx, &next, ChangeReason::Identity, scope).await?;
-        existing(tx, &self.id, scope).await
+        lock_existing(tx, &self.id, scope.visibility).await
     }
 }
 
@@ -312,16 +313,6 @@ impl Mutation for Prune {
         }
         Ok(Pruned { workspaces, has_more })
     }
-}
-
-async fn existing(tx: &mut Tx, id: &WorkspaceId, scope: &Scope<'_>) -> Result<Workspace> {
-    let found = lock_workspace(tx, id, scope.visibility).await?;
-    found.ok_or_else(|| {
-        CatalogError::WorkspaceNotFound {
-            reference: id.to_string(),
-        }
-        .into()
-    })
 }
 
 /// The registration with this root, whoever may see it.
@@ -435,14 +426,6 @@ async fn forget_observation(tx: &mut Tx, id: &WorkspaceId) -> Result<()> {
         &[id.as_str().into()],
     )
     .await?;
-    Ok(())
-}
-
-async fn end_intent(tx: &mut Tx, intent: Option<&IntentId>) -> Result<()> {
-    if let Some(IntentId(id)) = intent {
-        let id: Value = id.as_str().into();
-        tx.execute("DELETE FROM intent WHERE id = $1", &[id]).await?;
-    }
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use compozy_store::{CatalogStore as _, Error, SqlStore};
 
 const NEWER: &str = "UPDATE schema_version SET version = 7";
 const TOO_NEW: &str = "UPDATE schema_version SET version = 7, oldest_binary = '0.2.0'";
-const ALTERED: &str = "UPDATE schema_migration SET sha256 = 'another'";
+const ALTERED: &str = "UPDATE schema_migration SET sha256 = 'another' WHERE number = 1";
 
 /// Opens a catalog again after a statement behind its back.
 async fn reopened_after<E: Engine>(catalog: &Catalog<E>, sql: &str) -> compozy_store::Result<SqlStore> {
@@ -124,7 +124,7 @@ async fn c181_a_catalog_of_a_too_new_release_is_refused_untouched_on_postgres() 
         catalog.register("/w/a").await;
         let before = catalog.everything().await;
         assert_too_new(reopened_after(&catalog, TOO_NEW).await);
-        let back = "UPDATE schema_version SET version = 1, oldest_binary = '0.1.0'";
+        let back = "UPDATE schema_version SET version = 2, oldest_binary = '0.1.0'";
         let pool = catalog.engine.connections().await;
         sqlx::query(back).execute(&pool).await.unwrap();
         pool.close().await;
@@ -179,7 +179,7 @@ async fn processes_that_open_a_new_catalog_at_once_found_it_once() {
             "SELECT number, name FROM schema_migration ORDER BY number",
         )
         .await;
-        assert_eq!(applied.unwrap(), [["1", "0001_catalog"]]);
+        assert_eq!(applied.unwrap(), [["1", "0001_catalog"], ["2", "0002_origin"]]);
         for store in &stores {
             assert_eq!(store.catalog_id(), stores[0].catalog_id());
             assert_eq!(store.keys().await.unwrap(), stores[0].keys().await.unwrap());

@@ -62,12 +62,12 @@ pub(super) fn replace(
 ) -> Result<(), WriteFault> {
     let (directories, name) = path.split();
     let parent = walk(open_root(root)?, &directories)?;
+    // An undo that was cut off is done again, and finds what it left the first time.
+    temporary::sweep(parent.as_fd(), name, &ContentHash::of(bytes))?;
+    refuse_changed(parent.as_fd(), name, expected)?;
     let temporary = Temporary::write(steps, parent.as_fd(), name, bytes, mode_of(&parent, name))?;
-    if let Some(expected) = expected
-        && !has_content(parent.as_fd(), name, expected)?
-    {
-        return Err(WriteFault::Changed);
-    }
+    // Writing takes its time.
+    refuse_changed(parent.as_fd(), name, expected)?;
     steps.before(Step::Rename).map_err(write_fault)?;
     renameat(&parent, temporary.name(), &parent, name).map_err(write_fault)?;
     temporary.taken();
@@ -107,6 +107,17 @@ fn rename_new(parent: BorrowedFd<'_>, temporary: &str, name: &str) -> Result<(),
 fn flush_directory(steps: &Steps, directory: BorrowedFd<'_>) -> Result<(), WriteFault> {
     steps.before(Step::FlushDirectory).map_err(write_fault)?;
     flush(directory)
+}
+
+fn refuse_changed(
+    parent: BorrowedFd<'_>,
+    name: &str,
+    expected: Option<&ContentHash>,
+) -> Result<(), WriteFault> {
+    match expected {
+        Some(expected) if !has_content(parent, name, expected)? => Err(WriteFault::Changed),
+        _ => Ok(()),
+    }
 }
 
 fn has_content(parent: BorrowedFd<'_>, name: &str, expected: &ContentHash) -> Result<bool, WriteFault> {

@@ -43,6 +43,25 @@ pub(in crate::files::disk) fn remove_if(
     Ok(removed)
 }
 
+/// Removes what a write left half-written, and nothing else.
+pub(in crate::files::disk) fn sweep(
+    root: &Directory,
+    path: &RelativePath,
+    content: &ContentHash,
+) -> Result<(), WriteFault> {
+    let (directories, name) = path.split();
+    let root = match open_root(root) {
+        Ok(opened) => opened,
+        Err(WriteFault::Directory(DirectoryFault::NotFound | DirectoryFault::NotDirectory)) => return Ok(()),
+        Err(fault) => return Err(fault),
+    };
+    match walk(root, &directories) {
+        Ok(parent) => temporary::sweep(parent.as_fd(), name, content),
+        Err(Blocked::Missing | Blocked::InTheWay { .. }) => Ok(()),
+        Err(Blocked::Fault(fault)) => Err(fault),
+    }
+}
+
 fn remove_file(parent: BorrowedFd<'_>, name: &str, content: &ContentHash) -> Result<bool, WriteFault> {
     temporary::sweep(parent, name, content)?;
     if !has_content(parent, name, content)? {
