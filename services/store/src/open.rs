@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 
 use crate::error::{Error, Result};
 use crate::path_locks::LocalPathLocks;
-use crate::sql::{Db, Founding, Inspection, Postgres, Sqlite, SqliteFile, inspect, migrate};
+use crate::sql::{Db, Founding, Inspection, Postgres, Sqlite, SqliteFile, current_boot, inspect, migrate};
 
 /// Where a catalog lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,5 +183,9 @@ fn founding(options: &OpenOptions<'_>) -> std::result::Result<Founding, RandomFa
         key,
         now: options.now,
         binary: options.binary.to_owned(),
+        boot: match options.durability {
+            Durability::Full => None,
+            Durability::Normal => current_boot(),
+        },
     })
 }

@@ -15,7 +15,7 @@ use compozy_server::app::{App, Setup};
 use compozy_server::clock::SystemClock;
 use compozy_server::config::{Config, Overrides};
 use compozy_server::home::{self, Home};
-use compozy_server::lock::DaemonLock;
+use compozy_server::lock::{DaemonLock, holder};
 use compozy_server::plug;
 use compozy_server::random::SystemRandom;
 use compozy_server::shutdown::Shutdown;
@@ -116,6 +116,18 @@ impl Daemon {
         self.shutdown.begin("the test");
         let ended = tokio::time::timeout(PATIENCE, self.running.join_next()).await;
         ended.expect("the daemon ends").unwrap().unwrap();
+        let home = self.home.clone();
+        drop(self);
+        // A process that another test is starting may hold a copy of the lock for a moment, until it is another
+        // program.
+        let free = async {
+            while holder(&home).is_some() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, free)
+            .await
+            .expect("the lock is free");
     }
 
     pub async fn register(&self, path: &Path) -> Workspace {

@@ -28,7 +28,8 @@ pub const HOST: &str = "h1";
 /// The release that tests open catalogs as.
 pub const BINARY: &str = "0.1.0";
 
-const START: Timestamp = Timestamp::from_nanos(1_800_000_000_000_000_000);
+/// When the tests begin.
+pub const START: Timestamp = Timestamp::from_nanos(1_800_000_000_000_000_000);
 
 /// The tables of a catalog whose rows a user could notice.
 const TABLES: [(&str, &str); 8] = [

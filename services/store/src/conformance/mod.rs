@@ -44,7 +44,7 @@ pub mod update;
 pub mod visibility;
 
 pub use engine::{Engine, Postgres, SqliteFile, SqliteMemory, run, run_unopened};
-pub use fixture::{BINARY, Catalog, HOST, fresh, open, rejection};
+pub use fixture::{BINARY, Catalog, HOST, START, fresh, open, rejection};
 pub use hooks::{HeldWriter, execute, hold_writer, rows as raw_rows};
 pub use numbers::{Numbers, Seeded};
 pub use requests::Request;

@@ -44,6 +44,8 @@ pub(crate) struct Founding {
     pub(crate) key: [u8; 32],
     pub(crate) now: Timestamp,
     pub(crate) binary: String,
+    /// The running system, if a commit may not survive its end.
+    pub(crate) boot: Option<String>,
 }
 
 /// Brings the schema up to date and answers the catalog's id.
@@ -122,7 +124,55 @@ async fn migrate_locked(tx: &mut Tx, founding: &Founding) -> Result<CatalogId> {
             .await?;
     }
     leave_the_backup_behind(tx, &founding.epoch).await?;
+    if tx.dialect() == Dialect::Sqlite {
+        leave_the_boot_behind(tx, founding).await?;
+    }
     catalog_id(tx).await
+}
+
+/// Where commits are not flushed one by one, a system that ended while the catalog was served may have taken the
+/// last ones along, with positions that readers have seen.
+async fn leave_the_boot_behind(tx: &mut Tx, founding: &Founding) -> Result<()> {
+    let made_on: String = tx
+        .one("SELECT made_on FROM change_head WHERE one = 1", &[])
+        .await?
+        .take()?;
+    let boot = founding.boot.as_deref().unwrap_or_default();
+    if made_on == boot {
+        return Ok(());
+    }
+    if !made_on.is_empty() && made_on != current_boot().unwrap_or_default() {
+        set_epoch(tx, &founding.epoch).await?;
+        tracing::info!(
+            epoch = founding.epoch,
+            "a start after an unclean reboot begins a new epoch"
+        );
+    }
+    set_made_on(tx, boot).await
+}
+
+async fn set_made_on(tx: &mut Tx, made_on: &str) -> Result<()> {
+    let sql = "UPDATE change_head SET made_on = $1 WHERE one = 1";
+    tx.execute(sql, &[made_on.into()]).await?;
+    Ok(())
+}
+
+/// What the running system calls itself; another word after each reboot. `None` where it does not tell.
+pub(crate) fn current_boot() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned()).filter(|boot| !boot.is_empty())
+}
+
+/// The last write of a catalog that is closed in order: nothing of it can be lost any more.
+pub(crate) struct CloseInOrder;
+
+#[async_trait]
+impl Transaction for CloseInOrder {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx) -> Result<()> {
+        set_made_on(tx, "").await
+    }
 }
 
 /// A restored backup lacks what was written after it. A token that a reader has from then must not be taken for
@@ -338,7 +388,7 @@ mod tests {
                     lines.push(format!("{table}.{column}"));
                 }
                 ["ALTER", "TABLE", name, "ADD", "COLUMN", column, ..] => {
-                    lines.push(format!("{name}.{column}"))
+                    lines.push(format!("{name}.{column}"));
                 }
                 ["CREATE", "INDEX" | "UNIQUE", ..] => {
                     lines.push(line.to_owned());

@@ -11,6 +11,7 @@ mod migrate;
 mod observations;
 mod origin;
 mod postgres;
+mod reach;
 mod remember;
 mod select;
 mod sqlite;
@@ -20,7 +21,7 @@ mod workspace_rows;
 mod workspace_writes;
 
 pub(crate) use db::Db;
-pub(crate) use migrate::{Founding, Inspection, inspect, migrate};
+pub(crate) use migrate::{Founding, Inspection, current_boot, inspect, migrate};
 pub(crate) use postgres::{Postgres, SharedLock};
 pub(crate) use sqlite::{Sqlite, SqliteFile};
 

@@ -1,5 +1,6 @@
 //! Postgres: pools, whole transactions repeated when they have to be, and commits whose answer was lost.
 
+use std::future::Future;
 use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,10 +13,10 @@ use tokio_util::task::TaskTracker;
 use crate::error::{Error, Result};
 use crate::sql::db::{Driver, Faults, Transaction, Tx};
 use crate::sql::origin::Origin;
+use crate::sql::reach::{PATIENCE, Reach};
 
 const CONNECTIONS: u32 = 16;
 const LOCK_CONNECTIONS: u32 = 16;
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// For a read: longer than the server gives a statement, so only where nothing comes back at all.
 const READ_PATIENCE: Duration = Duration::from_secs(75);
 /// How long an answer to COMMIT, and then the outcome of a lost one, is waited for.
@@ -40,6 +41,7 @@ pub(crate) struct Postgres {
     /// Connections from before this instant are not used again.
     trusted_since: Arc<TrustedSince>,
     origin: Arc<Origin>,
+    reach: Arc<Reach>,
     /// Connections that only hold locks. Apart from the others, so that a holder never waits for a
     /// connection that another holder keeps from it.
     locks: PgPool,
@@ -59,7 +61,7 @@ impl Postgres {
     /// Connects, and checks that the server is a primary of version 14 or newer.
     pub(crate) async fn connect(url: &str, pooler: bool) -> Result<Self> {
         let options = connect_options(url, pooler)?;
-        let first = tokio::time::timeout(ACQUIRE_TIMEOUT, check_server(&options)).await;
+        let first = tokio::time::timeout(PATIENCE, check_server(&options)).await;
         first.map_err(|_| unavailable("the Postgres server does not answer"))??;
         let (trusted_since, origin) = (Arc::<TrustedSince>::default(), Arc::<Origin>::default());
         let pool = pool_options(CONNECTIONS, &trusted_since, &origin)
@@ -72,6 +74,7 @@ impl Postgres {
             begin_write: if pooler { BEGIN_WRITE_POOLED } else { BEGIN_WRITE },
             trusted_since,
             origin,
+            reach: Arc::default(),
             locks,
             writes: TaskTracker::new(),
             committed: Arc::default(),
@@ -123,7 +126,7 @@ impl Postgres {
     }
 
     async fn lock_once(&self, text: &str) -> Result<SharedLock> {
-        let mut transaction = self.locks.begin().await.map_err(fault)?;
+        let mut transaction = self.reach.wait_for(self.locks.begin()).await?;
         sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL")
             .bind(text)
             .execute(&mut *transaction)
@@ -173,12 +176,12 @@ impl Postgres {
         snapshot: bool,
     ) -> Result<O> {
         if !snapshot {
-            let connection = self.pool.acquire().await.map_err(fault)?;
+            let connection = self.reach.wait_for(self.pool.acquire()).await?;
             return work
                 .run(&mut Tx::new(Driver::PostgresStatement(connection)))
                 .await;
         }
-        let transaction = self.pool.begin_with(BEGIN_READ).await.map_err(fault)?;
+        let transaction = self.reach.wait_for(self.pool.begin_with(BEGIN_READ)).await?;
         let mut tx = Tx::new(Driver::Postgres(transaction));
         let output = work.run(&mut tx).await?;
         into_transaction(tx)?.commit().await.map_err(fault)?;
@@ -193,6 +196,7 @@ impl Postgres {
         let writer = Writer {
             pool: self.pool.clone(),
             begin: self.begin_write,
+            reach: Arc::clone(&self.reach),
             trusted_since: Arc::clone(&self.trusted_since),
             committed: Arc::clone(&self.committed),
             faults: Arc::clone(&self.faults),
@@ -210,6 +214,7 @@ impl Postgres {
 struct Writer {
     pool: PgPool,
     begin: &'static str,
+    reach: Arc<Reach>,
     trusted_since: Arc<TrustedSince>,
     committed: Arc<Notify>,
     faults: Arc<Faults>,
@@ -283,7 +288,7 @@ fn pool_options(connections: u32, trusted_since: &Arc<TrustedSince>, origin: &Ar
     let (trusted_since, origin) = (Arc::clone(trusted_since), Arc::clone(origin));
     PgPoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .acquire_timeout(PATIENCE)
         // A broken connection is found by its first statement, and the transaction repeated.
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
@@ -304,6 +309,7 @@ async fn write_until_settled<O: Send + 'static>(
     let Writer {
         pool,
         begin,
+        reach,
         trusted_since,
         committed,
         faults,
@@ -313,7 +319,8 @@ async fn write_until_settled<O: Send + 'static>(
         if deadline <= Instant::now() {
             return Err(Error::DeadlineExceeded);
         }
-        let prepared = tokio::time::timeout_at(deadline.into(), prepare(pool, begin, work)).await;
+        let prepared =
+            tokio::time::timeout_at(deadline.into(), prepare(reach, pool.begin_with(*begin), work)).await;
         let outcome = match prepared {
             Err(_) => return Err(Error::DeadlineExceeded),
             Ok(Ok(Prepared::ToCommit {
@@ -368,11 +375,11 @@ enum Prepared<O> {
 
 /// Everything before COMMIT.
 async fn prepare<O: Send + 'static>(
-    pool: &PgPool,
-    begin: &'static str,
+    reach: &Reach,
+    beginning: impl Future<Output = sqlx::Result<sqlx::Transaction<'static, sqlx::Postgres>>>,
     work: &dyn Transaction<Output = O>,
 ) -> Result<Prepared<O>> {
-    let transaction = pool.begin_with(begin).await.map_err(fault)?;
+    let transaction = reach.wait_for(beginning).await?;
     let mut tx = Tx::new(Driver::Postgres(transaction));
     let output = work.run(&mut tx).await?;
     let discard = tx.discard;

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::open::Access;
 use crate::sql::backup;
 use crate::sql::db::{Driver, Faults, Transaction, Tx};
+use crate::sql::migrate::CloseInOrder;
 
 /// Marks a file as a catalog: "Cpzy".
 const APPLICATION_ID: i32 = 0x4370_7a79;
@@ -39,6 +40,8 @@ pub(crate) struct Sqlite {
     readers: Option<Readers>,
     /// `None` in memory.
     path: Option<PathBuf>,
+    /// Whether it is served in a way in which the last commits may not survive the end of the system.
+    loses_commits: bool,
     faults: Arc<Faults>,
 }
 
@@ -85,6 +88,7 @@ impl Sqlite {
                 thread: Mutex::new(None),
                 readers: Some(Readers::new(vec![tx])),
                 path: Some(path),
+                loses_commits: false,
                 faults: Arc::default(),
             });
         }
@@ -92,7 +96,11 @@ impl Sqlite {
         prepare(&mut tx)?;
         write_ahead(connection(&tx)?, synchronous_full)?;
         let readers = Readers::open(&path)?;
-        Self::with_writer(tx, Some(readers), Some(path))
+        let opened = Self::with_writer(tx, Some(readers), Some(path))?;
+        Ok(Self {
+            loses_commits: access == Access::Serve && !synchronous_full,
+            ..opened
+        })
     }
 
     fn with_writer(tx: Tx, readers: Option<Readers>, path: Option<PathBuf>) -> Result<Self> {
@@ -111,6 +119,7 @@ impl Sqlite {
             thread: Mutex::new(Some(thread)),
             readers,
             path,
+            loses_commits: false,
             faults,
         })
     }
@@ -185,6 +194,11 @@ impl Sqlite {
     }
 
     pub(crate) async fn close(&self) {
+        if self.loses_commits {
+            let soon = Instant::now() + Duration::from_secs(5);
+            // Without it the next start after a reboot begins a new epoch, which is safe.
+            let _told = self.write(soon, Arc::new(CloseInOrder)).await;
+        }
         drop(self.writer.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {

@@ -6,5 +6,6 @@ mod groups;
 mod outcomes;
 mod positions;
 mod proxy;
+mod reboots;
 mod terminated;
 mod versions;
