@@ -40,6 +40,17 @@ impl App {
         }
     }
 
+    /// The home of a command that works on files of this machine: a named server is none of its business.
+    pub(crate) fn own_home(&self, what: &str) -> Result<Home, Failure> {
+        match &self.globals.server {
+            None => Ok(Home::locate()?),
+            Some(server) => Err(Failure::usage(
+                format!("{what} the home of this machine, not {server}"),
+                "leave out --server, or run it where that daemon's home is",
+            )),
+        }
+    }
+
     /// A client of a daemon that runs: the home's own is started when it does not.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         match self.server()? {

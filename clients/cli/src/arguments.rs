@@ -55,7 +55,7 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Globals {
-    /// Form of the output
+    /// Form of the output. Default: human
     #[arg(short = 'o', long, global = true, value_name = "FORM", value_enum)]
     output: Option<Format>,
     /// The same as -o json

@@ -154,7 +154,7 @@ impl From<io::Error> for Failure {
 fn told_message(error: &Error) -> String {
     let mut message = error.message().to_owned();
     for violation in error.field_violations() {
-        if !message.contains(&violation.field) {
+        if !message.contains(&violation.field) && !message.contains(&violation.description) {
             message = format!("{message} ({}: {})", violation.field, violation.description);
         }
     }

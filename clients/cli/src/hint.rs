@@ -11,13 +11,22 @@ pub(crate) fn of(error: &Error) -> Option<String> {
         return Some(format!("try again in {}", crate::duration::spelled(delay)));
     }
     match error.kind() {
+        ErrorKind::Transport if error.message().contains("certificate") => Some(
+            "name the certificate's authority with --ca, and the server as the certificate does".to_owned(),
+        ),
+        // What a plain port says looks like no TLS record at all.
+        ErrorKind::Transport if error.message().contains("InvalidContentType") => {
+            Some("the server there speaks no TLS; name it with http:// instead of https://".to_owned())
+        }
         ErrorKind::Transport => {
             Some("check with `compozy daemon status`, or name the server with --server".to_owned())
         }
         ErrorKind::Deadline => {
             Some("try again; `compozy daemon status` tells whether the daemon serves".to_owned())
         }
-        ErrorKind::Configuration => Some("see `compozy --help`".to_owned()),
+        ErrorKind::Configuration => {
+            Some("correct the option or the variable; `compozy --help` lists them".to_owned())
+        }
         ErrorKind::Answer => by_reason(error.reason()).map(str::to_owned),
     }
 }
@@ -30,7 +39,7 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::WorkspaceReferenceAmbiguous => "name one of them by its id",
         ErrorReason::WorkspaceNameConflict => "choose another name with --name",
         ErrorReason::WorkspacePathConflict => {
-            "change the existing registration with `compozy workspace edit`, or look at it with `compozy workspace info`"
+            "`compozy workspace info <path>` shows the registration that is there; `edit` changes it, `remove` takes it away"
         }
         ErrorReason::WorkspaceHasLiveSessions => "stop its sessions first",
         ErrorReason::WorkspaceRootMissing => {
@@ -38,7 +47,9 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         }
         ErrorReason::WorkspaceOnOtherHost => "ask the daemon on that host",
         ErrorReason::HostNotServed => "this daemon looks at no disk; name the workspace by id or by name",
-        ErrorReason::PathNotFound => "check the path",
+        ErrorReason::PathNotFound => {
+            "give the path of a directory that is there; `compozy workspace browse` lists some"
+        }
         ErrorReason::PathNotDirectory => "name a directory",
         ErrorReason::PathNotAbsolute => "give an absolute path",
         ErrorReason::PathLoop => "the links along the path lead in a circle; name the real directory",

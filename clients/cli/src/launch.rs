@@ -42,8 +42,8 @@ pub(crate) fn program() -> Result<PathBuf, Failure> {
 pub(crate) async fn listens(socket: &Path) -> bool {
     match tokio::time::timeout(LOOK_DEADLINE, UnixStream::connect(socket)).await {
         Ok(Err(error)) => {
-            use std::io::ErrorKind::{ConnectionRefused, NotFound};
-            !matches!(error.kind(), NotFound | ConnectionRefused)
+            use std::io::ErrorKind::{ConnectionRefused, NotADirectory, NotFound};
+            !matches!(error.kind(), NotFound | NotADirectory | ConnectionRefused)
         }
         Ok(Ok(_)) | Err(_) => true,
     }

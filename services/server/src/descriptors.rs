@@ -19,6 +19,8 @@ pub fn all() -> Result<FileDescriptorSet, Failure> {
         tonic_health::pb::FILE_DESCRIPTOR_SET,
         tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
         tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
+        // So that a foreign client can show the details of an error.
+        tonic_types::pb::FILE_DESCRIPTOR_SET,
     ] {
         let set = FileDescriptorSet::decode(encoded).map_err(|error| {
             Failure::new(

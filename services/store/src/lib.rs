@@ -1,7 +1,7 @@
 //! Durable state of the catalog, on SQLite and on Postgres behind the same traits.
 //!
 //! [`SqlStore`] implements one trait per entity. Its statements are written once; `sql/db.rs` alone knows
-//! that there are two drivers. Every promise of a trait is a test in [`conformance`], run on each engine.
+//! that there are two drivers. Every promise of a trait is a test in `conformance`, run on each engine.
 
 mod call;
 mod catalog;

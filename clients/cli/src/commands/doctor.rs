@@ -25,6 +25,7 @@ pub(crate) struct DoctorArguments {
 }
 
 pub(crate) async fn run(app: &App, arguments: &DoctorArguments) -> Result<Exit, Failure> {
+    app.own_home("doctor checks")?;
     let program = launch::program()?;
     let mut command = tokio::process::Command::new(&program);
     command

@@ -151,7 +151,8 @@ pub(crate) fn arguments_refused(error: &clap::Error) -> Exit {
             .skip(1)
             .filter_map(|word| word.into_string().ok()),
     );
-    if !error.to_string().contains(&usage) {
+    let command = usage.split(['[', '<']).next().unwrap_or(&usage);
+    if !error.to_string().contains(command) {
         complain(&format!("\n{usage}\n"));
     }
     Exit::Usage

@@ -9,6 +9,8 @@ use super::style::Style;
 const GAP: usize = 2;
 /// A column is not cut below this.
 const NARROWEST: usize = 4;
+/// A column that yields is not cut below this while another one can be.
+const SHORT: usize = 12;
 
 /// How a cell looks where there is color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,8 @@ enum Paint {
 pub(crate) struct Cell {
     pub(super) text: String,
     paint: Paint,
+    /// Whether the end tells more than the beginning.
+    keeps_end: bool,
 }
 
 impl Cell {
@@ -31,6 +35,15 @@ impl Cell {
         Self {
             text: sanitized(text.as_ref()),
             paint: Paint::Plain,
+            keeps_end: false,
+        }
+    }
+
+    /// A path: those of one person begin alike and end differently.
+    pub(crate) fn path(text: impl AsRef<str>) -> Self {
+        Self {
+            keeps_end: true,
+            ..Self::plain(text)
         }
     }
 
@@ -70,6 +83,8 @@ impl Cell {
 pub(crate) struct Table {
     head: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
+    /// Columns that are cut before the others are.
+    yielding: &'static [&'static str],
 }
 
 impl Table {
@@ -77,7 +92,13 @@ impl Table {
         Self {
             head: head.to_vec(),
             rows: Vec::new(),
+            yielding: &[],
         }
+    }
+
+    /// Names the columns that are cut first.
+    pub(crate) fn yielding(self, yielding: &'static [&'static str]) -> Self {
+        Self { yielding, ..self }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
@@ -95,7 +116,7 @@ impl Table {
         text
     }
 
-    /// What each column needs, the widest ones cut until all fit.
+    /// What each column needs, the widest ones cut until all fit, and of these first the ones that yield.
     fn widths(&self, available: Option<usize>) -> Vec<usize> {
         let mut widths: Vec<usize> = self.head.iter().map(|title| title.width()).collect();
         for row in &self.rows {
@@ -105,6 +126,14 @@ impl Table {
         }
         let Some(available) = available else { return widths };
         let gaps = GAP * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > available {
+            let columns = widths.iter_mut().zip(&self.head);
+            let yielding = columns.filter(|(width, title)| **width > SHORT && self.yielding.contains(title));
+            let Some((widest, _)) = yielding.max_by_key(|(width, _)| **width) else {
+                break;
+            };
+            *widest -= 1;
+        }
         while widths.iter().sum::<usize>() + gaps > available {
             let Some(widest) = widths.iter_mut().max() else {
                 break;
@@ -126,7 +155,11 @@ impl Table {
 fn render_row(text: &mut String, cells: &[Cell], widths: &[usize], paint: impl Fn(&Cell, &str) -> String) {
     let mut blanks = 0;
     for (cell, width) in cells.iter().zip(widths) {
-        let part = cut(&cell.text, *width);
+        let part = if cell.keeps_end {
+            cut_front(&cell.text, *width)
+        } else {
+            cut(&cell.text, *width)
+        };
         if !part.is_empty() {
             text.push_str(&" ".repeat(blanks));
             text.push_str(&paint(cell, &part));
@@ -155,6 +188,12 @@ fn cut(text: &str, width: usize) -> String {
         part.push('…');
     }
     part
+}
+
+/// The same, with the end of the text instead of its beginning.
+fn cut_front(text: &str, width: usize) -> String {
+    let backwards = |text: &str| text.chars().rev().collect::<String>();
+    backwards(&cut(&backwards(text), width))
 }
 
 #[cfg(test)]
@@ -196,5 +235,34 @@ mod tests {
             }
         }
         assert!(rendered(Some(40))[1].contains("…"));
+    }
+
+    #[test]
+    fn a_path_shows_its_end() {
+        assert_eq!(cut_front("/home/u/dev/api", 8), "…dev/api");
+        assert_eq!(cut_front("/srv/日本語", 6), "…本語");
+        assert_eq!(cut_front("/srv/api", 8), "/srv/api");
+    }
+
+    #[test]
+    fn columns_that_yield_are_cut_before_the_others() {
+        let mut table = Table::new(&["ROOT", "UPDATED"]).yielding(&["ROOT"]);
+        table.row(vec![
+            Cell::path("/home/u/development/api"),
+            Cell::plain("2026-05-04 14:30:00 (2 h ago)"),
+        ]);
+        let lines = |width| {
+            let style = Style {
+                color: false,
+                width: Some(width),
+            };
+            table.render(style)
+        };
+        assert!(
+            lines(45).ends_with("…velopment/api  2026-05-04 14:30:00 (2 h ago)\n"),
+            "{}",
+            lines(45)
+        );
+        assert!(lines(30).lines().all(|line| line.width() <= 30), "{}", lines(30));
     }
 }

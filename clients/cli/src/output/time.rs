@@ -20,6 +20,11 @@ impl Time {
         Timestamp::new(seconds, nanos).ok().map(|at| Self { at })
     }
 
+    /// A time as logs and JSON have it; `None` if it is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(|at| Self { at })
+    }
+
     pub(crate) fn age(self) -> Duration {
         Duration::try_from(now().duration_since(self.at)).unwrap_or_default()
     }

@@ -59,6 +59,9 @@ pub(crate) struct WorkspaceAnswer {
 pub(crate) struct WorkspaceListView {
     pub(crate) workspaces: Vec<WorkspaceView>,
     pub(crate) page: PageView,
+    /// Whether something else than all was asked for.
+    #[serde(skip)]
+    pub(crate) is_filtered: bool,
 }
 
 impl From<Workspace> for WorkspaceView {
@@ -204,6 +207,9 @@ impl Answer for WorkspaceListView {
     fn notes(&self) -> Vec<String> {
         let shown = self.workspaces.len();
         match &self.page.next_cursor {
+            _ if self.page.total == 0 && self.is_filtered => {
+                vec!["nothing matches; `compozy workspace list` without filters shows all".into()]
+            }
             _ if self.page.total == 0 => {
                 vec!["nothing is listed; `compozy workspace add <path>` registers one".into()]
             }
@@ -224,11 +230,12 @@ pub(crate) fn table(workspaces: &[WorkspaceView], human: &Human) -> Table {
     } else {
         Table::new(&["NAME", "TITLE", "ROOT", "SESSIONS", "UPDATED", "ID"])
     };
+    table = table.yielding(&["TITLE", "ROOT"]);
     for workspace in workspaces {
         let mut cells = vec![
             Cell::plain(workspace.name.as_deref().unwrap_or_default()),
             Cell::plain(workspace.title.as_deref().unwrap_or_default()),
-            Cell::plain(&workspace.root_dir),
+            Cell::path(&workspace.root_dir),
         ];
         if with_status {
             cells.push(status_cell(workspace.status));

@@ -309,6 +309,32 @@ fn the_log_is_read_from_its_file() {
 }
 
 #[test]
+fn what_works_on_files_of_this_machine_refuses_a_named_server() {
+    let fake = Fake::start();
+    for command in [&["daemon", "logs"][..], &["daemon", "run"], &["doctor"]] {
+        let arguments = [command, &["--server", "http://127.0.0.1:1"]].concat();
+        let error = fake.run("", &arguments).done().error(64);
+        assert!(
+            error["message"].as_str().unwrap().contains("http://127.0.0.1:1"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn c149_a_home_that_is_a_file_is_named() {
+    let place = Installation::serving();
+    std::fs::write(place.home(), "").unwrap();
+    let error = place.done(&["workspace", "list"]).error(69);
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.starts_with(&format!("the home {} ", place.home().display())),
+        "{message}"
+    );
+    assert_eq!(place.done(&["daemon", "status"]).json()["running"], false);
+}
+
+#[test]
 fn a_followed_log_goes_on_over_a_rotation() {
     let fake = Fake::start();
     let logs = fake.home().join("logs");

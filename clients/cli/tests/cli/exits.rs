@@ -64,6 +64,12 @@ fn c055_what_the_parser_refuses_shows_the_usage() {
         let done = fake.run("", arguments).done();
         assert_eq!((done.exit, done.stdout.as_str()), (64, ""), "{arguments:?}");
         assert!(done.stderr.contains(usage), "{arguments:?}: {}", done.stderr);
+        assert_eq!(
+            done.stderr.matches(usage).count(),
+            1,
+            "{arguments:?}: {}",
+            done.stderr
+        );
     }
     assert!(fake.calls().is_empty());
 }
@@ -91,7 +97,7 @@ fn c056_c057_c059_registrations_that_are_refused() {
 }
 
 #[test]
-fn c058_c060_c061_what_is_wrong_with_a_file_is_in_the_object() {
+fn c060_c061_what_is_wrong_with_a_file_is_in_the_object() {
     let fake = Fake::with_two();
     let root = fake.directory("c/.compozy");
     let file = root.join("workspace.toml");
@@ -202,6 +208,24 @@ fn c067_the_hint_names_the_servers_delay() {
     assert_eq!(
         (&error["reason"], &error["hint"]),
         (&json!("RATE_LIMITED"), &json!("try again in 7 s"))
+    );
+}
+
+#[test]
+fn a_refused_field_is_told_once() {
+    let fake = Fake::start();
+    let told = |message: &str, description: &str| {
+        let mut details = ErrorDetails::with_error_info("INVALID_FIELD", "compozy.dev", HashMap::new());
+        details.add_bad_request_violation("order_by", description);
+        let status = Status::with_error_details(Code::InvalidArgument, message, details);
+        fake.fail("ListWorkspaces", status);
+        let error = fake.run("", &["workspace", "list"]).done().error(65);
+        error["message"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(told("No such order.", "No such order."), "No such order.");
+    assert_eq!(
+        told("Refused.", "no such order"),
+        "Refused. (order_by: no such order)"
     );
 }
 

@@ -290,3 +290,22 @@ fn notes_for_people_are_on_stderr() {
         done.stderr
     );
 }
+
+#[test]
+fn an_empty_list_says_why_it_is_empty() {
+    let fake = Fake::start();
+    let all = fake.run_form("human", "", &["workspace", "list"]).done();
+    assert!(
+        all.stderr.contains("compozy workspace add <path>"),
+        "{}",
+        all.stderr
+    );
+    let some = fake
+        .run_form("human", "", &["workspace", "list", "--query", "zzz"])
+        .done();
+    assert!(
+        some.stderr.contains("nothing matches") && !some.stderr.contains("workspace add"),
+        "{}",
+        some.stderr
+    );
+}

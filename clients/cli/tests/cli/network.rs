@@ -43,14 +43,20 @@ fn c065_tokens_over_tls() {
 
     // A certificate that nobody vouches for is no connection.
     let done = fake.run("", &["--server", &server, "workspace", "list"]).done();
+    let error = done.error(69);
     assert!(
-        done.error(69)["message"]
-            .as_str()
-            .unwrap()
-            .contains("certificate"),
-        "{}",
-        done.stdout
+        error["message"].as_str().unwrap().contains("certificate"),
+        "{error}"
     );
+    assert!(error["hint"].as_str().unwrap().contains("--ca"), "{error}");
+
+    // A port without TLS is none either.
+    let plain = format!("https://{}", fake.listen(None));
+    let error = fake
+        .run("", &["--server", &plain, "workspace", "list"])
+        .done()
+        .error(69);
+    assert!(error["hint"].as_str().unwrap().contains("http://"), "{error}");
 }
 
 #[test]

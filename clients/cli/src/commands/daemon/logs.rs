@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use compozy_client::Home;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -45,7 +44,7 @@ pub(crate) async fn run(app: &App, arguments: &LogsArguments) -> Result<Exit, Fa
     if arguments.follow && app.printer.format() == Format::Toon {
         return Err(Failure::usage("a stream has no TOON form", "use -o jsonl"));
     }
-    let path = Home::locate()?.log_path();
+    let path = app.own_home("the log is read from")?.log_path();
     let unreadable = |error: io::Error| {
         let message = format!("the log {} cannot be read: {error}", path.display());
         Failure::file(message, "a daemon of this home writes it once it runs")

@@ -37,7 +37,7 @@ pub(crate) enum DaemonCommand {
 
 pub(crate) async fn run_command(app: &App, command: DaemonCommand) -> Result<Exit, Failure> {
     match command {
-        DaemonCommand::Run(arguments) => run::run(&arguments),
+        DaemonCommand::Run(arguments) => run::run(app, &arguments),
         DaemonCommand::Start => start::run(app).await,
         DaemonCommand::Stop(arguments) => stop::run(app, &arguments).await,
         DaemonCommand::Status => status::run(app).await,

@@ -4,8 +4,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use clap::Args;
-use compozy_client::Home;
 
+use crate::app::App;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::launch;
@@ -22,8 +22,8 @@ pub(crate) struct RunArguments {
     arguments: Vec<std::ffi::OsString>,
 }
 
-pub(crate) fn run(arguments: &RunArguments) -> Result<Exit, Failure> {
-    let home = Home::locate()?;
+pub(crate) fn run(app: &App, arguments: &RunArguments) -> Result<Exit, Failure> {
+    let home = app.own_home("a daemon runs on")?;
     let program = launch::program()?;
     if arguments.detached {
         // Fails only for a group's leader, which then has left the terminal's group already.

@@ -30,7 +30,7 @@ pub(crate) struct AddArguments {
     /// The agent of new sessions
     #[arg(long, value_name = "AGENT")]
     default_agent: Option<String>,
-    /// What becomes of a copy of a registered directory
+    /// What becomes of a copy of a registered directory. Default: share
     #[arg(long, value_name = "POLICY", value_enum)]
     identity: Option<Policy>,
     /// Check everything, write nothing, and show what would be

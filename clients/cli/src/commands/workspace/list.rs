@@ -47,6 +47,7 @@ pub(crate) struct ListArguments {
 enum Order {
     /// As people have put them
     Manual,
+    /// By name
     Name,
     /// Newest registration first
     Created,
@@ -74,6 +75,7 @@ enum Status {
 pub(crate) async fn run(app: &App, arguments: ListArguments) -> Result<Exit, Failure> {
     let client = app.client().await?;
     let all = arguments.all;
+    let is_filtered = !arguments.query.is_empty() || !arguments.status.is_empty();
     let request = request(arguments);
     if !all {
         let answer = app.wait("listing", client.list_workspaces(request)).await?;
@@ -81,6 +83,7 @@ pub(crate) async fn run(app: &App, arguments: ListArguments) -> Result<Exit, Fai
         app.printer.answer(&WorkspaceListView {
             workspaces,
             page: answer.page.map(PageView::from).unwrap_or_default(),
+            is_filtered,
         })?;
         return Ok(Exit::Ok);
     }
@@ -99,7 +102,11 @@ pub(crate) async fn run(app: &App, arguments: ListArguments) -> Result<Exit, Fai
     if streamed {
         app.printer.page_line(&page)?;
     } else {
-        app.printer.answer(&WorkspaceListView { workspaces, page })?;
+        app.printer.answer(&WorkspaceListView {
+            workspaces,
+            page,
+            is_filtered,
+        })?;
     }
     Ok(Exit::Ok)
 }

@@ -17,7 +17,8 @@ use crate::output::PruneView;
     after_help = "Examples:\n  compozy workspace prune --dry-run\n  compozy workspace prune --missing-for 90d"
 )]
 pub(crate) struct PruneArguments {
-    /// For how long the directory has to have been missing, as in 30d, 12h or 1h30m
+    /// For how long the directory has to have been missing, as in 30d, 12h or 1h30m; at
+    /// least 1m
     #[arg(long, value_name = "SPAN", default_value = "30d", value_parser = duration::parse)]
     missing_for: Duration,
     /// Remove nothing, and show what would be removed
