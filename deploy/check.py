@@ -423,7 +423,9 @@ class RealDaemon(unittest.TestCase):
             self.assertEqual(self.probe(container, name, telemetry), serving, name)
         self.assertIn('"workspaces": []', self.call(daemon, "workspace", "list", "--json"))
         with urllib.request.urlopen(f"http://127.0.0.1:{telemetry}/metrics", timeout=10) as answer:
-            self.assertIn(b"compozy_store_ready 1", answer.read())
+            numbers = answer.read()
+        for number in [b"compozy_store_ready 1", b"compozy_change_log_head ", b"compozy_change_log_pending "]:
+            self.assertIn(number, numbers)
         self.stop_within(drain_seconds(only("ConfigMap")["data"]["config.toml"]))
 
     def test_kubernetes(self):

@@ -242,7 +242,7 @@ pub enum CatalogError {
         remedy: String,
     },
     /// A directory carries another durable id than the registration.
-    #[error("'{path}' carries {}, the workspace has {expected}: use force, or register it on its own", found.as_deref().unwrap_or("no durable id"))]
+    #[error("'{path}' carries {}, the workspace has {expected}: {remedy}", found.as_deref().unwrap_or("no durable id"))]
     IdentityMismatch {
         /// The directory.
         path: String,
@@ -250,6 +250,8 @@ pub enum CatalogError {
         expected: String,
         /// The durable id of the directory.
         found: Option<String>,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A directory that can't be a workspace.
     #[error("'{path}' can't be a workspace: neither '/' nor the daemon's home can")]

@@ -131,7 +131,7 @@ pub struct Limits {
     pub handshakes: usize,
     /// How long a handshake, or a silent beginning of a connection, may take.
     pub handshake_timeout: Duration,
-    /// Unary calls at once.
+    /// Unary calls at once over TCP, and as many over the socket.
     pub calls: usize,
     /// Calls a second of one caller; 0 is without limit.
     pub calls_per_second: u32,

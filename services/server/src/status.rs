@@ -76,7 +76,7 @@ pub fn invalid_fields(violations: Vec<(String, String)>) -> Status {
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the only place that builds a status")]
 pub fn unknown_service(name: &str) -> Status {
-    let name = facts::shortened(name, 256);
+    let name = facts::shortened(&facts::printable(name), 256);
     let metadata = std::collections::HashMap::from([("service".to_owned(), name.clone())]);
     let mut details = ErrorDetails::with_error_info("SERVICE_NOT_FOUND", DOMAIN, metadata);
     details.set_resource_info("service", name.as_str(), "", "");

@@ -286,16 +286,7 @@ async fn a_look_makes_and_changes_no_file() {
     let path = directory.path().join("a ?#%.db");
     for access in [Access::Inspect, Access::Maintain] {
         let missing = open_file(&path, access).await.unwrap_err();
-        assert!(
-            matches!(
-                missing,
-                Error::Behind {
-                    version: 0,
-                    newest: 1
-                }
-            ),
-            "{missing:?}"
-        );
+        assert!(matches!(missing, Error::Behind { version: 0, .. }), "{missing:?}");
         assert_eq!(names(directory.path()), Vec::<PathBuf>::new());
     }
     open_file(&path, Access::Serve).await.unwrap().close().await;

@@ -18,7 +18,7 @@ pub use file::{
     undo_replace,
 };
 pub use parse::{IdentityProblem, parse};
-pub use remedy::{file_path, not_created};
+pub use remedy::{file_path, missing, not_created};
 
 /// Bytes of an identity file at most.
 pub const FILE_BYTES_MAX: usize = 64 * 1024;

@@ -27,7 +27,9 @@ pub fn not_created(root: &str) -> CatalogError {
     )
 }
 
-pub(super) fn missing(root: &str) -> CatalogError {
+/// The refusal to work on an identity file that is not there.
+#[must_use]
+pub fn missing(root: &str) -> CatalogError {
     let fault = IdentityFault::Invalid {
         line: None,
         problem: "is not there".to_owned(),

@@ -142,6 +142,7 @@ impl Registry {
             path: root.path.clone(),
             expected: workspace.durable_id.to_string(),
             found: found.map(|durable| durable.to_string()),
+            remedy: "use force, or register it on its own",
         })
     }
 }

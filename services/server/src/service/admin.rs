@@ -1,6 +1,6 @@
 //! `compozy.admin.v1`: what the server is, backups, and its orderly end.
 
-use compozy_domain::{AbsolutePath, CatalogId, HostId, Scope, Timestamp, limits};
+use compozy_domain::{AbsolutePath, CatalogError, CatalogId, HostId, Scope, Timestamp, Visibility, limits};
 use compozy_proto::admin::v1::admin_service_server::AdminService;
 use compozy_proto::admin::v1::{
     BackupFile, BackupRequest, BackupResponse, DirectoryPicker, GetServerInfoRequest, GetServerInfoResponse,
@@ -90,6 +90,12 @@ impl AdminService for Admin {
         let caller = principal(&request)
             .and_then(|caller| caller.require(Scope::Admin).map(|()| caller))
             .map_err(status)?;
+        // A copy holds every workspace.
+        if caller.visibility != Visibility::All {
+            return Err(status(CatalogError::ScopeDenied {
+                scope: Scope::Admin.as_str(),
+            }));
+        }
         let BackupRequest { directory } = request.into_inner();
         let wanted = AbsolutePath::parse(&directory, "directory").map_err(status)?;
         let done = self.backups.write(&caller, &wanted).await.map_err(status)?;

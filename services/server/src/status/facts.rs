@@ -91,7 +91,9 @@ impl Facts {
                 path,
                 expected,
                 found,
+                remedy,
             } => {
+                facts.tell("remedy", remedy);
                 facts.tell("expected", expected);
                 if let Some(found) = found {
                     facts.tell("found", found);
@@ -192,6 +194,19 @@ impl Facts {
         }
         self.tell("path", path);
     }
+}
+
+/// A text of a caller with its control characters escaped: whoever prints an answer prints no more than text.
+pub(super) fn printable(text: &str) -> String {
+    let mut printed = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() {
+            printed.extend(letter.escape_default());
+        } else {
+            printed.push(letter);
+        }
+    }
+    printed
 }
 
 /// At most this many bytes of a text, whole characters, with a mark where something is gone.

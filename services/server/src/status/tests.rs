@@ -59,6 +59,7 @@ fn every_error() -> Vec<CatalogError> {
             path: text("/p"),
             expected: text("A"),
             found: Some(text("B")),
+            remedy: "use force",
         },
         CatalogError::HomeForbidden { path: text("/") },
         CatalogError::RecordNotUnderstood {
@@ -273,4 +274,12 @@ fn statuses_of_the_transport_become_ours() {
         );
         assert_eq!(status.code(), ours);
     }
+}
+
+#[test]
+fn an_unknown_service_is_named_without_its_control_characters() {
+    let status = unknown_service("a\u{1b}[31m\nb");
+    assert!(!status.message().contains(char::is_control), "{status:?}");
+    let service = &status.get_details_error_info().unwrap().metadata["service"];
+    assert_eq!(service, "a\\u{1b}[31m\\nb");
 }

@@ -136,7 +136,13 @@ async fn w329_a_backup_needs_the_scope_admin() {
     let place = Place::new();
     let (home, roots) = (place.home("h"), place.directory("ok"));
     let mut tokens = String::new();
-    for (id, scopes) in [("reader", "\"read\""), ("writer", "\"read\", \"write\"")] {
+    let limited = "\"read\", \"admin\"]\nworkspaces = [\"ws_0123456789abcdef\"";
+    for (id, scopes) in [
+        ("reader", "\"read\""),
+        ("writer", "\"read\", \"write\""),
+        // An admin of some workspaces would get a copy of all.
+        ("limited", limited),
+    ] {
         let hash = compozy_server::token::hash(&format!("token-{id}"));
         let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         tokens.push_str(&format!(
@@ -150,7 +156,7 @@ async fn w329_a_backup_needs_the_scope_admin() {
         roots.display()
     );
     let daemon = Daemon::start_with(&home, &config).await;
-    for id in ["reader", "writer"] {
+    for id in ["reader", "writer", "limited"] {
         // Before anything is said about the path.
         for directory in [roots.join("bk"), "relative".into()] {
             let status = daemon

@@ -250,15 +250,20 @@ async fn what_is_refused(world: World) {
     let bare = world.mkdir("bare");
     fs::write(file_of(&row.root_dir), identity_file(ID2)).unwrap();
     let repair = world.daemon.api.update_identity(settle(&row.id, Action::Repair));
-    world
+    let mismatch = world
         .refused(Code::FailedPrecondition, "IDENTITY_MISMATCH", repair)
         .await;
+    // Force is for files that are not valid, and no way out here.
+    assert!(mismatch.metadata["remedy"].contains("accept"), "{mismatch:?}");
+    assert!(!mismatch.message.contains("force"), "{mismatch:?}");
     fs::remove_file(file_of(&row.root_dir)).unwrap();
     for action in [Action::Accept, Action::Restore, Action::Fork] {
         let call = world.daemon.api.update_identity(settle(&row.id, action));
-        world
+        let missing = world
             .refused(Code::FailedPrecondition, "IDENTITY_INVALID", call)
             .await;
+        let repair = format!("compozy workspace identity repair {}", row.root_dir);
+        assert!(missing.metadata["remedy"].contains(&repair), "{missing:?}");
         let call = world.daemon.api.update_identity(settle_path(&bare, action));
         assert_eq!(
             world

@@ -84,7 +84,12 @@ async fn a_file_that_a_row_held_stays_when_the_row_is_gone(mut world: World) {
     let root = world.mkdir("a");
     let id = cut_off(&world, &root, "gone").await;
     let written = ContentHash::of(&fs::read(file_of(&root)).unwrap());
-    let hex: String = written.as_bytes().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = written
+        .as_bytes()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let half = format!("{root}/.compozy/.workspace.toml.{hex}-1-1.tmp");
     fs::write(&half, "workspace_id").unwrap();
     let row = world.reg(&root).await;

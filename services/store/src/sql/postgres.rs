@@ -27,6 +27,7 @@ const REPEATS_MAX: u32 = 50;
 const LOSSES_MAX: u32 = CONNECTIONS + 4;
 
 const STANDBY: &str = "the Postgres server is a standby: point store.url at the primary";
+const BEGIN_LOCK: &str = "BEGIN";
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// Behind a transaction pooler, what is set at the start of a connection elsewhere is set in every transaction.
@@ -45,7 +46,8 @@ pub(crate) struct Postgres {
     /// Connections that only hold locks. Apart from the others, so that a holder never waits for a
     /// connection that another holder keeps from it.
     locks: PgPool,
-    writes: TaskTracker,
+    /// Writes, and transactions that begin.
+    tasks: TaskTracker,
     /// Told after each commit of this process, for the tail of the change log.
     committed: Arc<Notify>,
     faults: Arc<Faults>,
@@ -76,7 +78,7 @@ impl Postgres {
             origin,
             reach: Arc::default(),
             locks,
-            writes: TaskTracker::new(),
+            tasks: TaskTracker::new(),
             committed: Arc::default(),
             faults: Arc::default(),
         })
@@ -103,8 +105,8 @@ impl Postgres {
     }
 
     pub(crate) async fn close(&self) {
-        self.writes.close();
-        self.writes.wait().await;
+        self.tasks.close();
+        self.tasks.wait().await;
         self.locks.close().await;
         self.pool.close().await;
     }
@@ -126,7 +128,8 @@ impl Postgres {
     }
 
     async fn lock_once(&self, text: &str) -> Result<SharedLock> {
-        let mut transaction = self.reach.wait_for(self.locks.begin()).await?;
+        let begun = begin(&self.tasks, &self.locks, BEGIN_LOCK);
+        let mut transaction = self.reach.wait_for(begun).await?;
         sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL")
             .bind(text)
             .execute(&mut *transaction)
@@ -181,7 +184,8 @@ impl Postgres {
                 .run(&mut Tx::new(Driver::PostgresStatement(connection)))
                 .await;
         }
-        let transaction = self.reach.wait_for(self.pool.begin_with(BEGIN_READ)).await?;
+        let begun = begin(&self.tasks, &self.pool, BEGIN_READ);
+        let transaction = self.reach.wait_for(begun).await?;
         let mut tx = Tx::new(Driver::Postgres(transaction));
         let output = work.run(&mut tx).await?;
         into_transaction(tx)?.commit().await.map_err(fault)?;
@@ -196,13 +200,14 @@ impl Postgres {
         let writer = Writer {
             pool: self.pool.clone(),
             begin: self.begin_write,
+            tasks: self.tasks.clone(),
             reach: Arc::clone(&self.reach),
             trusted_since: Arc::clone(&self.trusted_since),
             committed: Arc::clone(&self.committed),
             faults: Arc::clone(&self.faults),
         };
         let write = self
-            .writes
+            .tasks
             .spawn(async move { write_until_settled(&writer, deadline, &*work).await });
         write
             .await
@@ -214,6 +219,7 @@ impl Postgres {
 struct Writer {
     pool: PgPool,
     begin: &'static str,
+    tasks: TaskTracker,
     reach: Arc<Reach>,
     trusted_since: Arc<TrustedSince>,
     committed: Arc<Notify>,
@@ -301,6 +307,19 @@ fn pool_options(connections: u32, trusted_since: &Arc<TrustedSince>, origin: &Ar
         })
 }
 
+/// Begins a transaction in a task of its own, which ends it again if nobody waits for it any more. A BEGIN that is
+/// dropped half-way is not undone by the driver: its connection would go back to the pool inside a transaction, and
+/// show the next reader the past.
+async fn begin(
+    tasks: &TaskTracker,
+    pool: &PgPool,
+    statement: &'static str,
+) -> sqlx::Result<sqlx::Transaction<'static, sqlx::Postgres>> {
+    let pool = pool.clone();
+    let begun = tasks.spawn(async move { pool.begin_with(statement).await });
+    begun.await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+}
+
 async fn write_until_settled<O: Send + 'static>(
     writer: &Writer,
     deadline: Instant,
@@ -309,6 +328,7 @@ async fn write_until_settled<O: Send + 'static>(
     let Writer {
         pool,
         begin,
+        tasks,
         reach,
         trusted_since,
         committed,
@@ -319,8 +339,8 @@ async fn write_until_settled<O: Send + 'static>(
         if deadline <= Instant::now() {
             return Err(Error::DeadlineExceeded);
         }
-        let prepared =
-            tokio::time::timeout_at(deadline.into(), prepare(reach, pool.begin_with(*begin), work)).await;
+        let begun = self::begin(tasks, pool, begin);
+        let prepared = tokio::time::timeout_at(deadline.into(), prepare(reach, begun, work)).await;
         let outcome = match prepared {
             Err(_) => return Err(Error::DeadlineExceeded),
             Ok(Ok(Prepared::ToCommit {

@@ -289,23 +289,27 @@ fn write_ahead(connection: &Connection, synchronous_full: bool) -> Result<()> {
 
 /// Makes the file with mode 0600 before SQLite sees it; its companions take the mode over.
 fn create_private(path: &Path) -> Result<()> {
-    use std::os::unix::fs::OpenOptionsExt as _;
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let unusable = |problem: &dyn std::fmt::Display| Error::Unavailable {
+        outcome_unknown: false,
+        detail: format!("{}: {problem}", path.display()),
+    };
+    // Opening a FIFO would wait for somebody at its other end.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(unusable(&"it is no regular file"));
+    }
     let opened = std::fs::OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(false)
         .mode(0o600)
         .open(path);
-    match opened {
-        Ok(_) => Ok(()),
+    // Whatever the umask took away.
+    let private = std::fs::Permissions::from_mode(0o600);
+    match opened.and_then(|file| file.set_permissions(private)) {
+        Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::StorageFull => Err(Error::DiskFull),
-        Err(error) => {
-            let detail = format!("{}: {error}", PathBuf::from(path).display());
-            Err(Error::Unavailable {
-                outcome_unknown: false,
-                detail,
-            })
-        }
+        Err(error) => Err(unusable(&error)),
     }
 }
 
@@ -345,7 +349,7 @@ impl<O: Send + 'static> Member for Write<O> {
         let step = match &outcome {
             Ok(_) if tx.discard || self.reads_only => Step::Undo,
             Ok(_) => Step::Keep,
-            Err(error) if ends_transaction(error) => Step::EndGroup(error.clone()),
+            Err(error) if ends_transaction(error) || is_autocommit(tx) => Step::EndGroup(error.clone()),
             Err(_) => Step::Undo,
         };
         self.result = Some(outcome);
@@ -444,12 +448,9 @@ fn connection(tx: &Tx) -> Result<&Connection> {
     }
 }
 
-/// Whether SQLite may have ended the transaction, savepoints included.
+/// Whether the error is the store's, not the member's. A damaged row is the member's that met it.
 fn ends_transaction(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::DiskFull | Error::Corrupt(_) | Error::Unavailable { .. }
-    )
+    matches!(error, Error::DiskFull | Error::Unavailable { .. })
 }
 
 fn closed() -> Error {

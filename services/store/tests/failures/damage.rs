@@ -170,6 +170,17 @@ async fn a_file_that_is_no_catalog_is_refused_untouched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_regular_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("catalog.db");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let opening = open(StoreAddress::SqliteFile(path));
+    let outcome = tokio::time::timeout(std::time::Duration::from_secs(10), opening).await;
+    assert!(matches!(outcome.unwrap(), Err(Error::Unavailable { .. })));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_empty_file_becomes_a_catalog() {
     let engine = SqliteFile::begin("damage").await.unwrap();
     std::fs::write(engine.path(), b"").unwrap();

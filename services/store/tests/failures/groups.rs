@@ -79,6 +79,26 @@ async fn a_refused_member_does_not_hurt_the_others_in_memory() {
     .await;
 }
 
+/// A registration of a root whose row holds no text: it reads the row, and that is damage for its caller alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_meets_a_damaged_row_does_not_hurt_the_others() {
+    let test = concat!(
+        module_path!(),
+        "::a_member_that_meets_a_damaged_row_does_not_hurt_the_others"
+    );
+    run::<SqliteFile, _>(test, async |catalog: Catalog<SqliteFile>| {
+        catalog.register("/w/damaged").await;
+        execute(&catalog.store, "UPDATE workspace SET title = CAST(x'ff' AS TEXT)")
+            .await
+            .unwrap();
+        let registers = ["/w/a", "/w/damaged", "/w/b"].map(|root| catalog.new_at(root));
+        let outcomes = in_one_group(&catalog, registers.into()).await;
+        assert!(outcomes[0].is_ok() && outcomes[2].is_ok(), "{outcomes:?}");
+        assert!(matches!(outcomes[1], Err(Error::Corrupt(_))), "{outcomes:?}");
+    })
+    .await;
+}
+
 /// The first member fits, a later one does not: none is applied, and each is told why.
 async fn a_full_disk_ends_the_whole_group<E: Engine>(catalog: Catalog<E>) {
     catalog.register("/w/there").await;

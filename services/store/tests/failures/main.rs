@@ -2,6 +2,7 @@
 //! releases, lost connections.
 
 mod damage;
+mod dropped;
 mod groups;
 mod outcomes;
 mod positions;

@@ -1,6 +1,6 @@
 //! Settling a difference between an identity file and its registration.
 
-use compozy_domain::{CatalogError, DurableId, IdentityFault, Revision, Scope, Visibility, Workspace};
+use compozy_domain::{CatalogError, DurableId, Revision, Scope, Visibility, Workspace};
 use compozy_resolver::identity::{self, Found};
 use compozy_resolver::{Directory, Files, Identity};
 use compozy_store::{SetDurableId, Written};
@@ -109,6 +109,7 @@ impl Registry {
                 path: root.path,
                 expected: row.durable_id.to_string(),
                 found: Some(found.identity.durable_id.to_string()),
+                remedy: "settle it with `compozy workspace identity accept` or `restore`",
             });
         }
         let file = file_of(&root, found.identity);
@@ -139,14 +140,7 @@ impl Registry {
 
     async fn required_identity(&self, caller: &Caller, root: &Directory) -> Result<Found, CatalogError> {
         let found = self.read_identity(caller, root).await?;
-        found.ok_or_else(|| CatalogError::Identity {
-            path: identity::file_path(&root.path),
-            fault: IdentityFault::Invalid {
-                line: None,
-                problem: "is not there".to_owned(),
-            },
-            remedy: "make it with `compozy workspace identity repair`".to_owned(),
-        })
+        found.ok_or_else(|| identity::missing(&root.path))
     }
 }
 
