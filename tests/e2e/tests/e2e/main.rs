@@ -14,6 +14,7 @@ mod log;
 mod main_job;
 mod network;
 mod process;
+mod refused;
 mod replicas;
 mod start;
 mod store_away;

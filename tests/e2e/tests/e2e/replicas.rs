@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use compozy_client::{Client, Error};
 use compozy_e2e::{Daemon, Database, Engine, Environment, by_id, list_all, register, utf8};
+use compozy_proto::admin::v1::{DirectoryPicker, StoreKind};
 use compozy_proto::workspace::v1::{
     ListWorkspacesRequest, MoveWorkspaceRequest, RegisterWorkspaceRequest, RegisterWorkspaceResponse,
     RemoveWorkspaceRequest, UpdateWorkspaceRequest, Workspace,
@@ -57,8 +58,16 @@ async fn w332_replicas_share_the_catalog_and_its_cursors() {
         other.get_server_info().await.unwrap(),
     );
     assert_eq!(
-        (&info.catalog_id, info.store_kind),
-        (&same.catalog_id, same.store_kind)
+        (&info.catalog_id, &info.host_id, info.store_kind()),
+        (&same.catalog_id, &same.host_id, StoreKind::Postgres)
+    );
+    assert_eq!(
+        (
+            info.version.as_str(),
+            info.host_id.as_str(),
+            info.directory_picker()
+        ),
+        (env!("CARGO_PKG_VERSION"), "h1", DirectoryPicker::Browse)
     );
     let limits = info.limits.unwrap();
     assert_eq!(
