@@ -26,5 +26,5 @@ pub const QUERY_CHARS_MAX: usize = 256;
 pub const TOKEN_BYTES_MAX: usize = 1_024;
 /// Bytes of a remembered answer at most.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of a canonical root at most: what a Postgres index entry holds together with a host id.
-pub const ROOT_BYTES_MAX: usize = 2_500;
+/// Bytes of a canonical root at most: what a Postgres index entry holds together with a rank and an id.
+pub const ROOT_BYTES_MAX: usize = 2_300;

@@ -64,9 +64,9 @@ CREATE UNIQUE INDEX workspace_root ON workspace (host_id, root_dir);
 CREATE UNIQUE INDEX workspace_name ON workspace (name_key);
 CREATE INDEX workspace_file ON workspace (host_id, root_device, root_inode);
 CREATE INDEX workspace_durable ON workspace (durable_id, id);
-CREATE INDEX workspace_order ON workspace (rank);
-CREATE INDEX workspace_created ON workspace (created_at DESC);
-CREATE INDEX workspace_updated ON workspace (updated_at DESC);
+CREATE INDEX workspace_order ON workspace (rank, root_dir, id);
+CREATE INDEX workspace_created ON workspace (created_at DESC, root_dir, id);
+CREATE INDEX workspace_updated ON workspace (updated_at DESC, root_dir, id);
 
 -- The last front place that was given away; new registrations go on from here.
 CREATE TABLE workspace_front (

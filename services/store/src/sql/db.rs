@@ -106,7 +106,7 @@ impl Db {
         O: Send + 'static,
     {
         match self {
-            Self::Sqlite(sqlite) => sqlite.read(work).await,
+            Self::Sqlite(sqlite) => sqlite.look_up(work).await,
             Self::Postgres(postgres) => postgres.read(work, false).await,
         }
     }

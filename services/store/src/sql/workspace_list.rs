@@ -60,21 +60,27 @@ async fn count(tx: &mut Tx, list: &ListWorkspaces) -> Result<u64> {
 }
 
 async fn page_rows(tx: &mut Tx, list: &ListWorkspaces) -> Result<Vec<Workspace>> {
-    let (from, mut conditions) = matches(tx.dialect(), list);
+    let (sql, conditions) = page_statement(tx.dialect(), list)?;
+    let rows = tx.rows(&sql, conditions.binds()).await?;
+    rows.into_iter()
+        .map(|row| workspace(row, &list.visibility))
+        .collect()
+}
+
+/// Reads the rows in the order of an index: a sort would make every row of the catalog before it drops most.
+fn page_statement(dialect: Dialect, list: &ListWorkspaces) -> Result<(String, Conditions)> {
+    let (from, mut conditions) = matches(dialect, list);
     if let Some(place) = &list.after {
         after(&mut conditions, list.order, place)?;
     }
     let sql = format!(
         "SELECT {} FROM {from}{} ORDER BY {} LIMIT {}",
-        columns(tx.dialect()),
+        columns(dialect),
         conditions.clause(),
         sorting(list.order),
         list.limit.get() + 1
     );
-    let rows = tx.rows(&sql, conditions.binds()).await?;
-    rows.into_iter()
-        .map(|row| workspace(row, &list.visibility))
-        .collect()
+    Ok((sql, conditions))
 }
 
 fn is_by_status(filter: &WorkspaceFilter) -> bool {
@@ -170,4 +176,59 @@ fn after(conditions: &mut Conditions, order: WorkspaceOrder, place: &WorkspacePl
         "{column} {comparison}= {key} AND ({column} {comparison} {key} OR (w.root_dir, w.id) > ({root}, {id}))"
     ));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use compozy_domain::{HostId, PageLimit, Rank, Timestamp, WorkspaceId};
+
+    use super::*;
+
+    fn first_page(order: WorkspaceOrder) -> ListWorkspaces {
+        ListWorkspaces {
+            filter: WorkspaceFilter::default(),
+            host: HostId::parse("h1").unwrap(),
+            order,
+            after: None,
+            limit: PageLimit::parse(50).unwrap(),
+            visibility: Visibility::All,
+            counted: None,
+        }
+    }
+
+    #[test]
+    fn no_page_on_sqlite_sorts_what_an_index_holds_in_order() {
+        let catalog = rusqlite::Connection::open_in_memory().unwrap();
+        catalog
+            .execute_batch(include_str!("../../migrations/sqlite/0001_catalog.sql"))
+            .unwrap();
+        let at = WorkspaceSortKey::Time(Timestamp::from_nanos(1));
+        for (order, key) in [
+            (WorkspaceOrder::Manual, WorkspaceSortKey::Rank(Rank::front(1))),
+            (WorkspaceOrder::Name, WorkspaceSortKey::Name("a".into())),
+            (WorkspaceOrder::Created, at.clone()),
+            (WorkspaceOrder::Updated, at),
+        ] {
+            let first = first_page(order);
+            let place = WorkspacePlace {
+                key,
+                root_dir: "/w/a".into(),
+                id: WorkspaceId::from_stored("ws_0123456789abcdef".into()),
+            };
+            let next = ListWorkspaces {
+                after: Some(place),
+                ..first.clone()
+            };
+            for list in [first, next] {
+                let (sql, _) = page_statement(Dialect::Sqlite, &list).unwrap();
+                let mut plan = catalog.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+                let mut steps = plan.raw_query();
+                while let Some(step) = steps.next().unwrap() {
+                    let detail: String = step.get("detail").unwrap();
+                    assert!(!detail.contains("TEMP B-TREE"), "{order:?}: {detail}");
+                }
+            }
+        }
+    }
 }

@@ -37,7 +37,7 @@ pub(super) async fn measure(plan: &Plan, engines: &Engines, engine: &'static str
         Row::of_load("ListWorkspaces, 50 of 100,000", engine, big)
             .against_cpu(&echo_name, echo)
             .at_most(4.0),
-        Row::of_load("the same", engine, big)
+        Row::of_load("the same, against the small catalog", engine, big)
             .against_cpu("of 1,000", small.cpu_per_call)
             .at_most(2.0),
         Row::of_load("page 1,000 of 100,000", engine, far)
