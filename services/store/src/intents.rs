@@ -82,6 +82,9 @@ pub trait IntentStore: Send + Sync {
     /// Renews the leases of all intents of an owner.
     async fn renew_intents(&self, owner: &str, now: Timestamp) -> Result<()>;
 
+    /// The intents about a root, whoever made them. Whoever holds the lock on its path finds those of the dead only.
+    async fn intents_at(&self, host: &HostId, root_dir: &str) -> Result<Vec<Intent>>;
+
     /// The intents of a host whose owner is gone: on SQLite every one of another owner, on Postgres those
     /// whose lease has lapsed.
     async fn abandoned_intents(&self, host: &HostId, owner: &str, now: Timestamp) -> Result<Vec<Intent>>;

@@ -126,3 +126,19 @@ pub(super) fn is_open(path: &str) -> bool {
         .is_some_and(|(parent, _)| parent != top && is_typed_table(parent));
     OPEN_TABLES.contains(&top) && !below_typed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_about_the_configuration_names_every_key() {
+        let page = include_str!("../../../../docs/configuration.md");
+        for (key, _) in KEYS {
+            assert!(
+                page.contains(&format!("`{key}")),
+                "docs/configuration.md lacks {key}"
+            );
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use compozy_domain::{CatalogError, Workspace};
 use compozy_resolver::files::DirectoryFault;
-use compozy_resolver::{ContentHash, Files, identity};
+use compozy_resolver::{ContentHash, Directory, Files, identity};
 use compozy_store::{Intent, IntentWork};
 use tokio_util::sync::CancellationToken;
 
@@ -100,6 +100,32 @@ impl Registry {
         let (root, work) = (root_dir.to_owned(), intent.work.clone());
         self.look(deadline, move |files| holds(files, &root, &work, &row))
             .await
+    }
+
+    /// Removes what registrations of this root left half-written when they died, before the directory can be moved
+    /// away from under their intents. The caller holds the lock on the path, so none of them is alive.
+    pub(super) async fn sweep_after_the_dead(
+        &self,
+        deadline: Instant,
+        root: &Directory,
+    ) -> Result<(), CatalogError> {
+        let left = within(deadline, self.store.intents_at(&self.host, &root.path)).await?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        let root = root.clone();
+        self.look(deadline, move |files| {
+            for intent in left {
+                let (IntentWork::CreateIdentity { content, .. }
+                | IntentWork::ReplaceIdentity { content, .. }
+                | IntentWork::TakenOver { content, .. }) = intent.work;
+                if let Err(error) = identity::sweep(files, &root, &ContentHash::from_bytes(content)) {
+                    // Its recovery tries again; the registration does not depend on it.
+                    tracing::warn!(%error, intent = intent.id.0, "half-written files could not be swept yet");
+                }
+            }
+        })
+        .await
     }
 
     async fn undo_on_disk(

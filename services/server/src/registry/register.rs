@@ -109,6 +109,9 @@ impl Registry {
             return Ok(reply);
         }
         let _lock = within(caller.deadline, self.store.lock_path(&self.host, &root.path)).await?;
+        if !wanted.validate_only {
+            self.sweep_after_the_dead(caller.deadline, &root).await?;
+        }
         let checked = Checked { root, dirs, wanted };
         for _ in 0..ATTEMPTS {
             if let Some(reply) = self.try_to_register(call, &checked).await? {

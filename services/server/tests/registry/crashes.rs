@@ -94,6 +94,11 @@ async fn a_file_that_a_row_held_stays_when_the_row_is_gone(mut world: World) {
     fs::write(&half, "workspace_id").unwrap();
     let row = world.reg(&root).await;
     assert_eq!(row.durable_id, id);
+    assert!(
+        !exists(&half),
+        "swept at once: the directory may move before the lease lapses"
+    );
+    fs::write(&half, "workspace_id").unwrap();
     world.daemon.api.remove(remove(&row.id)).await.unwrap();
     lapse(&world);
     world.restart(|_| {}).await;

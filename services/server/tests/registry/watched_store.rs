@@ -158,6 +158,10 @@ impl IntentStore for WatchedStore {
         self.inner().renew_intents(owner, now).await
     }
 
+    async fn intents_at(&self, host: &HostId, root_dir: &str) -> Result<Vec<Intent>> {
+        self.inner().intents_at(host, root_dir).await
+    }
+
     async fn abandoned_intents(&self, host: &HostId, owner: &str, now: Timestamp) -> Result<Vec<Intent>> {
         self.inner().abandoned_intents(host, owner, now).await
     }

@@ -51,6 +51,14 @@ pub async fn an_intent_is_found_as_it_was_written<E: Engine>(catalog: Catalog<E>
         catalog.store.begin_intent(intent, catalog.tick()).await.unwrap();
     }
     assert_eq!(abandoned(&catalog, "owner-2").await, [create.clone(), replace]);
+    let at = |host_id: &str, root: &str| {
+        let (host, root) = (host(host_id), root.to_owned());
+        let store = &catalog.store;
+        async move { store.intents_at(&host, &root).await.unwrap() }
+    };
+    assert_eq!(at(HOST, "/w/a").await, [create.clone()]);
+    assert_eq!(at(HOST, "/w").await, []);
+    assert_eq!(at("h2", "/w/a").await, []);
     catalog.store.end_intent(&IntentId("i2".into())).await.unwrap();
     catalog.store.end_intent(&IntentId("i2".into())).await.unwrap();
     assert_eq!(abandoned(&catalog, "owner-2").await, [create]);

@@ -60,6 +60,14 @@ impl IntentStore for SqlStore {
             .await
     }
 
+    async fn intents_at(&self, host: &HostId, root_dir: &str) -> Result<Vec<Intent>> {
+        let at = At {
+            host: host.clone(),
+            root_dir: root_dir.to_owned(),
+        };
+        self.db().read_one(Arc::new(at)).await
+    }
+
     async fn abandoned_intents(&self, host: &HostId, owner: &str, now: Timestamp) -> Result<Vec<Intent>> {
         let abandoned = Abandoned {
             host: host.clone(),
@@ -184,6 +192,27 @@ impl Transaction for Renew {
     }
 }
 
+/// The columns that [`intent`] reads.
+const COLUMNS: &str = "id, host_id, owner, kind, root_dir, content, makes_directory, previous";
+
+struct At {
+    host: HostId,
+    root_dir: String,
+}
+
+#[async_trait]
+impl Transaction for At {
+    type Output = Vec<Intent>;
+
+    async fn run(&self, tx: &mut Tx) -> Result<Vec<Intent>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM intent WHERE host_id = $1 AND root_dir = $2 ORDER BY created_at, id"
+        );
+        let binds = [self.host.as_str().into(), self.root_dir.as_str().into()];
+        intents(tx, &sql, &binds).await
+    }
+}
+
 struct Abandoned {
     host: HostId,
     owner: String,
@@ -201,21 +230,23 @@ impl Transaction for Abandoned {
             Dialect::Sqlite => "owner <> $2",
             Dialect::Postgres => "owner <> $2 AND lease_until <= $3",
         };
-        let sql = format!(
-            "SELECT id, host_id, owner, kind, root_dir, content, makes_directory, previous FROM intent \
-             WHERE host_id = $1 AND {gone} ORDER BY created_at, id"
-        );
+        let sql =
+            format!("SELECT {COLUMNS} FROM intent WHERE host_id = $1 AND {gone} ORDER BY created_at, id");
         let binds = [
             self.host.as_str().into(),
             self.owner.as_str().into(),
             self.now.into(),
         ];
-        let mut found = Vec::new();
-        for row in tx.rows(&sql, &binds).await? {
-            found.extend(intent(row)?);
-        }
-        Ok(found)
+        intents(tx, &sql, &binds).await
     }
+}
+
+async fn intents(tx: &mut Tx, sql: &str, binds: &[Value]) -> Result<Vec<Intent>> {
+    let mut found = Vec::new();
+    for row in tx.rows(sql, binds).await? {
+        found.extend(intent(row)?);
+    }
+    Ok(found)
 }
 
 /// Reads a row; `None` for the work of a newer release, which knows how to undo it.

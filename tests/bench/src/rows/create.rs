@@ -5,7 +5,7 @@ use std::fs;
 
 use compozy_e2e::identity_path;
 
-use super::Plan;
+use super::{BIG, Plan};
 use crate::child::measure_statements;
 use crate::load;
 use crate::measured::{Measured, Row};
@@ -15,6 +15,8 @@ const MANY: usize = 64;
 /// Registrations of each of 64 callers, and of one alone.
 const EACH: usize = 60;
 const ALONE: usize = 600;
+/// In a big catalog, where one registration may take a while.
+const FEW: usize = 100;
 /// Connections of the bare insert.
 const CONNECTIONS: usize = 16;
 
@@ -22,7 +24,7 @@ pub(super) async fn measure(plan: &Plan, engines: &Engines, engine: &'static str
     let mut rows = Vec::new();
     for (callers, each) in [(1, plan.count(ALONE)), (MANY, plan.count(EACH))] {
         for with_identity in [true, false] {
-            let load = load_of(engines, engine, callers, each, with_identity).await;
+            let load = load_of(engines, engine, 0, callers, each, with_identity).await;
             let what = if with_identity { "with an identity" } else { "new" };
             let who = if callers == 1 {
                 "1 client".to_owned()
@@ -37,17 +39,27 @@ pub(super) async fn measure(plan: &Plan, engines: &Engines, engine: &'static str
             });
         }
     }
+    let (small, big) = (
+        load_of(engines, engine, 0, 1, FEW, true).await,
+        load_of(engines, engine, BIG, 1, FEW, true).await,
+    );
+    let row = Row::of_load("the first of these at 100,000 workspaces", engine, big);
+    rows.push(
+        row.against_cpu("in an empty catalog", small.cpu_per_call)
+            .at_most(2.0),
+    );
     rows
 }
 
 async fn load_of(
     engines: &Engines,
     engine: &'static str,
+    catalog: usize,
     callers: usize,
     each: usize,
     with_identity: bool,
 ) -> Measured {
-    let mut server = Server::with_rows(engines, engine, 0).await;
+    let mut server = Server::with_rows(engines, engine, catalog).await;
     server.start().await;
     let mut all = Vec::new();
     for caller in 0..callers {
