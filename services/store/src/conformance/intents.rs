@@ -56,7 +56,7 @@ pub async fn an_intent_is_found_as_it_was_written<E: Engine>(catalog: Catalog<E>
         let store = &catalog.store;
         async move { store.intents_at(&host, &root).await.unwrap() }
     };
-    assert_eq!(at(HOST, "/w/a").await, [create.clone()]);
+    assert_eq!(at(HOST, "/w/a").await, std::slice::from_ref(&create));
     assert_eq!(at(HOST, "/w").await, []);
     assert_eq!(at("h2", "/w/a").await, []);
     catalog.store.end_intent(&IntentId("i2".into())).await.unwrap();
