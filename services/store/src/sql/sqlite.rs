@@ -235,6 +235,7 @@ impl Readers {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
             connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+            keep_plans(&connection)?;
             connection.busy_timeout(Duration::from_secs(5)).map_err(fault)?;
             connection
                 .pragma_update(None, "query_only", true)
@@ -268,6 +269,7 @@ fn open_file(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    keep_plans(&connection)?;
     connection.busy_timeout(Duration::from_secs(5)).map_err(fault)?;
     if is_empty(&connection, path)? {
         connection
@@ -301,6 +303,14 @@ fn write_ahead(connection: &Connection, synchronous_full: bool) -> Result<()> {
     connection
         .pragma_update(None, "synchronous", synchronous)
         .map_err(fault)
+}
+
+/// Plans a statement once. With the statistics that the bundled library supports, a bound value could change the
+/// plan, and so every execution would plan anew: 23 us instead of 1.6 for a look-up by key.
+fn keep_plans(connection: &Connection) -> Result<()> {
+    let option = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+    connection.set_db_config(option, true).map_err(fault)?;
+    Ok(())
 }
 
 /// Makes the file with mode 0600 before SQLite sees it; its companions take the mode over.

@@ -232,6 +232,37 @@ impl Transaction for Find {
     }
 }
 
+/// The rows of a host with one of these roots or files; `None` for no place at all. Each kind of place is looked up
+/// by itself: joined by OR, SQLite's planner walks all rows of the host.
+fn at(host: &HostId, paths: &[String], files: &[FileIdentity]) -> Option<Conditions> {
+    let mut conditions = Conditions::default();
+    let host = conditions.bind(host.as_str());
+    let mut kinds: Vec<String> = Vec::new();
+    if !paths.is_empty() {
+        let paths = conditions.bind_all(paths.iter().map(String::as_str));
+        kinds.push(format!(
+            "SELECT id FROM workspace WHERE host_id = {host} AND root_dir IN ({paths})"
+        ));
+    }
+    if !files.is_empty() {
+        let mut pairs: Vec<String> = Vec::with_capacity(files.len());
+        for FileIdentity { device, inode } in files {
+            let device = conditions.bind(device.cast_signed());
+            let inode = conditions.bind(inode.cast_signed());
+            pairs.push(format!("({device}, {inode})"));
+        }
+        kinds.push(format!(
+            "SELECT id FROM workspace WHERE host_id = {host} AND (root_device, root_inode) IN (VALUES {})",
+            pairs.join(", ")
+        ));
+    }
+    if kinds.is_empty() {
+        return None;
+    }
+    conditions.and(format!("w.id IN ({})", kinds.join(" UNION ")));
+    Some(conditions)
+}
+
 impl SqlStore {
     pub(crate) async fn find_workspace(
         &self,
@@ -281,27 +312,9 @@ impl SqlStore {
         paths: &[String],
         files: &[FileIdentity],
     ) -> Result<Vec<Workspace>> {
-        let mut conditions = Conditions::default();
-        let host = conditions.bind(host.as_str());
-        let mut places: Vec<String> = Vec::new();
-        if !paths.is_empty() {
-            let paths = conditions.bind_all(paths.iter().map(String::as_str));
-            places.push(format!("w.root_dir IN ({paths})"));
-        }
-        for FileIdentity { device, inode } in files {
-            let device = conditions.bind(device.cast_signed());
-            let inode = conditions.bind(inode.cast_signed());
-            places.push(format!("(w.root_device = {device} AND w.root_inode = {inode})"));
-        }
-        if places.is_empty() {
+        let Some(conditions) = at(host, paths, files) else {
             return Ok(Vec::new());
-        }
-        // The host stands in every branch, so that each can use the index that starts with it.
-        let branches: Vec<String> = places
-            .iter()
-            .map(|place| format!("(w.host_id = {host} AND {place})"))
-            .collect();
-        conditions.and(format!("({})", branches.join(" OR ")));
+        };
         self.select(conditions, None, &Visibility::All).await
     }
 
@@ -333,5 +346,47 @@ impl SqlStore {
             visibility: visibility.clone(),
         };
         self.db().read_one(Arc::new(select)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn no_place_on_sqlite_is_looked_for_row_by_row() {
+        let catalog = rusqlite::Connection::open_in_memory().unwrap();
+        catalog
+            .execute_batch(include_str!("../../migrations/sqlite/0001_catalog.sql"))
+            .unwrap();
+        let host = HostId::parse("h1").unwrap();
+        for count in [0, 1, 7, 2_000] {
+            let paths: Vec<String> = (0..count).map(|number| format!("/w/{number}")).collect();
+            let files: Vec<FileIdentity> = (0..count)
+                .map(|inode| FileIdentity { device: 1, inode })
+                .collect();
+            for (paths, files) in [
+                (&paths[..], &[][..]),
+                (&[][..], &files[..]),
+                (&paths[..], &files[..]),
+            ] {
+                let Some(conditions) = at(&host, paths, files) else {
+                    continue;
+                };
+                let columns = columns(Dialect::Sqlite);
+                let sql = format!(
+                    "EXPLAIN QUERY PLAN SELECT {columns} FROM workspace w{}",
+                    conditions.clause()
+                );
+                let mut plan = catalog.prepare(&sql).unwrap();
+                let mut steps = plan.raw_query();
+                while let Some(step) = steps.next().unwrap() {
+                    let detail: String = step.get("detail").unwrap();
+                    assert!(!detail.contains("SCAN w"), "{count}: {detail}");
+                    assert!(!detail.contains("(host_id=?)"), "{count}: {detail}");
+                }
+            }
+        }
     }
 }
