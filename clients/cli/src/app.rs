@@ -108,11 +108,13 @@ impl App {
 
     async fn ensure_running(&self, home: &Home) -> Result<(), Failure> {
         if launch::answers(home).await {
-            if launch::has_just_started(home) {
-                self.wait("waiting for the daemon", launch::wait_for_start(home))
+            let is_there = !launch::has_just_started(home)
+                || self
+                    .wait("waiting for the daemon", launch::wait_for_start(home))
                     .await;
+            if is_there {
+                return Ok(());
             }
-            return Ok(());
         }
         if self.globals.no_autostart {
             let message = format!("no daemon runs on {}", home.path().display());

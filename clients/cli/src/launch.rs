@@ -18,6 +18,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 const OTHER_RUNS: i32 = 69;
 /// Pause between two looks.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// How long a socket that takes connections and answers none may belong to a process that is ending.
+const SILENCE: Duration = Duration::from_secs(3);
 /// How long one look may take.
 const LOOK_DEADLINE: Duration = Duration::from_secs(1);
 
@@ -52,11 +54,15 @@ pub(crate) async fn listens(socket: &Path) -> bool {
 /// Whether a daemon answers on the home's socket, be it that it serves or not. A daemon that was just killed
 /// can still have a socket that takes a connection and then lets it go.
 pub(crate) async fn answers(home: &Home) -> bool {
-    let socket = home.socket_path();
-    if !listens(&socket).await {
-        return false;
+    let (socket, begun) = (home.socket_path(), Instant::now());
+    while listens(&socket).await {
+        // One that says nothing for so long is there and in trouble: the call itself will tell.
+        if look(&socket).await.is_some() || begun.elapsed() >= SILENCE {
+            return true;
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    look(&socket).await.is_some() || listens(&socket).await
+    false
 }
 
 /// Whether the socket is so new that its daemon may still be starting.
@@ -71,12 +77,17 @@ pub(crate) fn has_just_started(home: &Home) -> bool {
     time::since(made).is_none_or(|age| age < START_TIMEOUT)
 }
 
-/// Waits until a daemon that somebody started serves; gives up silently, the call will say more.
-pub(crate) async fn wait_for_start(home: &Home) {
+/// Waits until a daemon that somebody started serves; gives up silently, the call will say more. Answers whether
+/// somebody still listens: one that was killed while it started does not.
+pub(crate) async fn wait_for_start(home: &Home) -> bool {
     let started = Instant::now();
     while !serves(home).await && started.elapsed() < START_TIMEOUT {
+        if !listens(&home.socket_path()).await {
+            return false;
+        }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
+    true
 }
 
 /// Starts a daemon in the background and waits until one serves. When several start one at once,
