@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::Environment;
 
 /// No command takes longer, unless it hangs.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// One run of a shipped program in the making.
 #[derive(Debug)]

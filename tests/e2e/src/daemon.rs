@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{Environment, until};
 
 /// From the start of the process until it serves. Many tests start one at once, on few cores.
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_LIMIT: Duration = Duration::from_secs(120);
 
 /// A daemon that a test started itself. It is killed with this value.
 #[derive(Debug)]

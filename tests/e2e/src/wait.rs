@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 /// How long a condition may take to come true.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(120);
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -52,7 +52,7 @@ async fn w283_w284_w285_w316_kills_under_load_on_sqlite() {
     }
 }
 
-/// The lease of a killed process protects what it left for a minute; so nothing is undone before the end.
+/// The lease of a killed process protects what it left for a minute, unless the directory is registered again.
 #[tokio::test(flavor = "multi_thread")]
 async fn kills_under_load_on_postgres() {
     let Some(database) = Database::fresh("kills_under_load_on_postgres") else {
