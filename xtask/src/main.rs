@@ -31,7 +31,7 @@ const USAGE: &str = "usage: cargo xtask <task>
                          run every test, on both engines; starts a Postgres of its own
   ci                     everything that has to pass before a change lands
   bench [rows...] [--quick]
-                         measure the daemon beside the floor of the same run: a release build, then five minutes
+                         measure the daemon beside the floor of the same run: a release build, then about four minutes
   codegen [--check]      write the generated code, or check that it is current
   foreign                clients of other people against the daemon: grpcio, buf curl, grpcurl, grpc-health-probe
   deploy-check           what deploy/ holds: schemas, linters, and the daemon on each configuration

@@ -25,7 +25,7 @@ pub use daemon::Daemon;
 pub use database::Database;
 pub use draw::Draw;
 pub use environment::{Engine, Environment, program};
-pub use mounts::{mount_memory, private_mounts};
+pub use mounts::{Mounted, private_mounts};
 pub use place::{fingerprint, identity_path, mode, names, utf8};
 pub use requests::{by_id, by_name, by_path, list_all, register, request_id};
 pub use server::PostgresServer;

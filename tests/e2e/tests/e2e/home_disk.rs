@@ -4,8 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use compozy_e2e::{Daemon, Engine, Environment, Run, mount_memory, names, private_mounts, skip, utf8};
-use rustix::mount::{MountFlags, mount_bind, mount_remount};
+use compozy_e2e::{Daemon, Engine, Environment, Mounted, Run, names, private_mounts, skip, utf8};
 
 /// A runtime whose tasks stay on this thread, because only this thread and what it starts see its mounts.
 fn on_this_thread(work: impl Future<Output = ()>) {
@@ -32,8 +31,7 @@ fn c149_a_home_on_a_read_only_disk_is_an_error_that_names_it() {
     }
     let environment = Environment::bare(Engine::Sqlite);
     fs::create_dir(&environment.home).unwrap();
-    mount_bind(&environment.home, &environment.home).unwrap();
-    mount_remount(&environment.home, MountFlags::BIND | MountFlags::RDONLY, "").unwrap();
+    let _mounted = Mounted::read_only(&environment.home);
     let refused = Run::of(&environment, "compozyd", &[]).done();
     assert!(refused.exit > 0, "{refused:?}");
     assert!(
@@ -60,7 +58,7 @@ fn c153_on_a_full_disk_the_files_of_the_home_stay_whole() {
     }
     let environment = Environment::bare(Engine::Sqlite);
     fs::create_dir(&environment.home).unwrap();
-    mount_memory(&environment.home, "size=8m,mode=0700");
+    let _mounted = Mounted::memory(&environment.home, "size=8m,mode=0700");
     environment.configure("[workspaces]\nregister_home = false\n");
     on_this_thread(async {
         let mut daemon = Daemon::start(&environment).await;
