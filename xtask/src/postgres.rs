@@ -37,6 +37,7 @@ const SETTINGS: [&str; 5] = [
 pub(crate) struct Postgres {
     child: Child,
     programs: PathBuf,
+    pooler: Option<PathBuf>,
     version: String,
     port: u16,
     password: String,
@@ -49,6 +50,7 @@ impl Postgres {
     /// directory and starts a server on it; returns when it takes connections.
     pub(crate) fn start(install: bool) -> Result<Self> {
         let programs = programs::find(install)?;
+        let pooler = programs::pooler(install);
         let version = programs::version(&programs).ok_or("postgres does not tell its version")?;
         let account = Account::find()?;
         let folder = tempfile::Builder::new().prefix("compozy-postgres-").tempdir()?;
@@ -60,6 +62,7 @@ impl Postgres {
         let mut server = Self {
             child,
             programs,
+            pooler,
             version,
             port,
             password,
@@ -160,6 +163,9 @@ pub(crate) fn run_until_signal(install: bool) -> Result<()> {
     let mut server = Postgres::start(install)?;
     println!("{} in {}", server.version(), server.folder().display());
     println!("COMPOZY_TEST_POSTGRES_BIN={}", server.programs().display());
+    if let Some(pooler) = &server.pooler {
+        println!("COMPOZY_TEST_PGBOUNCER={}", pooler.display());
+    }
     println!("COMPOZY_TEST_POSTGRES_URL={}", server.url());
     println!("running until ctrl-c");
     while commands::tick().is_ok() {

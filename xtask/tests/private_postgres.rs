@@ -36,6 +36,8 @@ impl Started {
                 programs = Some(PathBuf::from(path));
             } else if let Some(value) = text.strip_prefix("COMPOZY_TEST_POSTGRES_URL=") {
                 url = Some(value.to_owned());
+            } else if let Some(path) = text.strip_prefix("COMPOZY_TEST_PGBOUNCER=") {
+                assert!(PathBuf::from(path).is_file(), "{path}");
             } else if let Some((_, path)) = text.split_once(" in ") {
                 folder = Some(PathBuf::from(path));
             } else if text == "running until ctrl-c" {

@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::commands::completion::CompletionArguments;
 use crate::commands::daemon::DaemonCommand;
 use crate::commands::doctor::DoctorArguments;
+use crate::commands::watch::WatchArguments;
 use crate::commands::workspace::WorkspaceCommand;
 use crate::exit;
 use crate::output::Format;
@@ -17,6 +18,7 @@ Examples:
   compozy workspace add .           register the current directory
   compozy workspace list            what is registered
   compozy workspace info            the workspace that owns the current directory
+  compozy watch                     what changes from now on
   compozy daemon status             whether a daemon runs, and which";
 
 /// The catalog of workspaces and sessions.
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     /// Registered project directories
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
+    /// Follow what changes in the catalog
+    Watch(WatchArguments),
     /// Print the completion script of a shell
     Completion(CompletionArguments),
     /// Print the version of this command
@@ -83,7 +87,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     /// The form that was asked for; two different ones are refused.
-    pub(crate) fn format(&self) -> Result<Format, clap::Error> {
+    fn format(&self) -> Result<Format, clap::Error> {
         match (self.output, self.json) {
             (Some(format), true) if format != Format::Json => Err(Arguments::command().error(
                 ErrorKind::ArgumentConflict,
@@ -92,6 +96,31 @@ impl Globals {
             (Some(format), _) => Ok(format),
             (None, true) => Ok(Format::Json),
             (None, false) => Ok(Format::Human),
+        }
+    }
+}
+
+impl Command {
+    /// Whether the answer goes on until it is ended: a stream has its records one a line.
+    fn is_stream(&self) -> bool {
+        match self {
+            Self::Watch(_) => true,
+            Self::Daemon(command) => command.is_stream(),
+            Self::Doctor(_) | Self::Workspace(_) | Self::Completion(_) | Self::Version => false,
+        }
+    }
+}
+
+impl Arguments {
+    /// The form of the output: the one that was asked for, where the command has it.
+    pub(crate) fn format(&self) -> Result<Format, clap::Error> {
+        match self.globals.format()? {
+            Format::Json if self.command.is_stream() => Ok(Format::Jsonl),
+            Format::Toon if self.command.is_stream() => Err(Self::command().error(
+                ErrorKind::ArgumentConflict,
+                "a stream has no TOON form; use -o jsonl",
+            )),
+            format => Ok(format),
         }
     }
 }

@@ -7,6 +7,9 @@ pub(crate) fn of(error: &Error) -> Option<String> {
     if let Some(remedy) = error.metadata().get("remedy").filter(|remedy| !remedy.is_empty()) {
         return Some(remedy.clone());
     }
+    if error.reason() == ErrorReason::ResumeTokenExpired {
+        return Some(expired_token(error));
+    }
     if let Some(delay) = error.retry_after() {
         return Some(format!("try again in {}", crate::duration::spelled(delay)));
     }
@@ -28,6 +31,19 @@ pub(crate) fn of(error: &Error) -> Option<String> {
             Some("correct the option or the variable; `compozy --help` lists them".to_owned())
         }
         ErrorKind::Answer => by_reason(error.reason()).map(str::to_owned),
+    }
+}
+
+/// What is gone is gone: the choice is to look at everything again, or to skip it knowingly.
+fn expired_token(error: &Error) -> String {
+    let again = "see everything again with --snapshot, or skip what is gone with --on-expired resync";
+    match error
+        .metadata()
+        .get("oldest_token")
+        .filter(|oldest| !oldest.is_empty())
+    {
+        Some(oldest) => format!("{again} or from the oldest change that is kept with --from-token {oldest}"),
+        None => again.to_owned(),
     }
 }
 
@@ -71,7 +87,7 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::NameInvalid => {
             "a name has 1 to 64 letters, digits, spaces, dots, dashes or underscores and starts with none of . - ~"
         }
-        ErrorReason::CursorInvalid => "start again without --cursor",
+        ErrorReason::CursorInvalid => "start again without --cursor or --from-token",
         ErrorReason::InvalidField => "see the command's --help for what is allowed",
         ErrorReason::EtagMismatch => "somebody else changed it meanwhile; look again and repeat",
         ErrorReason::TokenMissing => "give a token with --token-file or COMPOZY_TOKEN",
@@ -81,6 +97,7 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::StoreCorrupt => "run `compozy doctor`, and restore a backup if it says so",
         ErrorReason::Draining => "the daemon is shutting down; try again in a moment",
         ErrorReason::RateLimited => "try again later",
+        ErrorReason::TooManyWatchers => "end another watch, or try again later",
         ErrorReason::DiskFull => "free some space, then try again",
         ErrorReason::MethodUnknown => "the daemon is older than this command; update it",
         ErrorReason::Defect => "`compozy daemon logs` has the details under that trace id",

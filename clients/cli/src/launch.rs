@@ -94,6 +94,8 @@ pub(crate) async fn wait_for_start(home: &Home) -> bool {
 /// the daemon's own lock lets one through, and all wait for that one.
 pub(crate) async fn start(home: &Home) -> Result<(), Failure> {
     let output_path = prepare_home(home)?;
+    // What another start has written before tells nothing about this one.
+    let written_before = std::fs::metadata(&output_path).map_or(0, |file| file.len());
     let mut child = spawn(home, &output_path)?;
     let started = Instant::now();
     loop {
@@ -104,7 +106,7 @@ pub(crate) async fn start(home: &Home) -> Result<(), Failure> {
         }
         let failed = ended.is_some_and(|status| status.code() != Some(OTHER_RUNS));
         if failed || started.elapsed() >= START_TIMEOUT {
-            return Err(did_not_start(home, &output_path, ended.is_some()));
+            return Err(did_not_start(home, &output_path, written_before, ended.is_some()));
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
@@ -171,14 +173,14 @@ fn spawn(home: &Home, output_path: &Path) -> Result<Child, Failure> {
         .map_err(failed)
 }
 
-fn did_not_start(home: &Home, output_path: &Path, ended: bool) -> Failure {
+fn did_not_start(home: &Home, output_path: &Path, written_before: u64, ended: bool) -> Failure {
     let log = home.log_path();
     let mut message = if ended {
         "the daemon ended while it started".to_owned()
     } else {
         format!("the daemon did not serve within {} s", START_TIMEOUT.as_secs())
     };
-    if let Some(line) = last_line(output_path).filter(|_| ended) {
+    if let Some(line) = last_line(output_path, written_before) {
         message = format!("{message}: {line}");
     }
     let hint = format!("see the logs {} and {}", log.display(), output_path.display());
@@ -186,8 +188,10 @@ fn did_not_start(home: &Home, output_path: &Path, ended: bool) -> Failure {
 }
 
 /// The last line that the process wrote, cut to what a message can hold.
-fn last_line(path: &Path) -> Option<String> {
-    let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
+fn last_line(path: &Path, written_before: u64) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let own = bytes.get(usize::try_from(written_before).ok()?..)?;
+    let text = String::from_utf8_lossy(own);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     let line = line.strip_prefix("error: ").unwrap_or(line);
     Some(

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return output::arguments_refused(&error).into(),
     };
-    let format = match arguments.globals.format() {
+    let format = match arguments.format() {
         Ok(format) => format,
         Err(error) => return output::arguments_refused(&error).into(),
     };

@@ -3,6 +3,7 @@
 //! session of the caller, else the current directory.
 
 mod directory;
+mod several;
 
 use std::env::VarError;
 
@@ -13,6 +14,8 @@ use compozy_client::{Client, Error};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::reference;
+
+pub(crate) use several::SeveralSelector;
 
 /// The variable that names the workspace.
 const WORKSPACE_VARIABLE: &str = "COMPOZY_WORKSPACE";
@@ -70,21 +73,22 @@ impl Source {
 impl Selector {
     /// Looks at arguments and environment only, so that a refusal comes before any request.
     pub(crate) fn choose(&self) -> Result<Choice, Failure> {
-        let environment = match std::env::var(WORKSPACE_VARIABLE) {
-            Ok(text) => Some(text),
-            Err(VarError::NotPresent) => None,
-            Err(VarError::NotUnicode(_)) => {
-                return Err(Failure::usage(
-                    format!("{WORKSPACE_VARIABLE} is not text"),
-                    "set it to a name, id or path",
-                ));
-            }
-        };
         choose(
             self.reference.as_deref(),
             self.workspace.as_deref(),
-            environment.as_deref(),
+            named_by_environment()?.as_deref(),
         )
+    }
+}
+
+fn named_by_environment() -> Result<Option<String>, Failure> {
+    match std::env::var(WORKSPACE_VARIABLE) {
+        Ok(text) => Ok(Some(text)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(Failure::usage(
+            format!("{WORKSPACE_VARIABLE} is not text"),
+            "set it to a name, id or path",
+        )),
     }
 }
 

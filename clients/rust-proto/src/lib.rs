@@ -22,6 +22,13 @@ pub mod compozy {
             include!("gen/compozy.admin.v1.rs");
         }
     }
+    /// `compozy.change.v1`: the change stream.
+    pub mod change {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.change.v1.rs");
+        }
+    }
     /// `compozy.error.v1`: the reasons of failed calls.
     pub mod error {
         /// Version 1.
@@ -44,4 +51,4 @@ pub mod compozy {
         }
     }
 }
-pub use compozy::{admin, error, page, workspace};
+pub use compozy::{admin, change, error, page, workspace};

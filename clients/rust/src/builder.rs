@@ -4,28 +4,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Uri};
-use hyper_util::rt::TokioIo;
-use tokio::net::UnixStream;
-use tonic::transport::{Channel, Endpoint as Target};
+use http::HeaderValue;
 
-use crate::endpoint::Address;
+use crate::dial::Dial;
+use crate::stream_lines::StreamLines;
 use crate::token::TokenChoice;
 use crate::wire::Wire;
 use crate::{DEFAULT_DEADLINE, Endpoint, Error, Home, Tls};
 
-/// How long one attempt to connect may take; a call's own deadline may be shorter.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pings on a quiet connection, only while calls are open: proxies cut what pings more often.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(60);
-/// How long a ping may stay unanswered.
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// A connection to one server. Cheap to clone; clones share the connection, which is opened by the
-/// first call and opened again when it was lost.
+/// first call and opened again when it was lost. Watches have connections of their own.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) wire: Wire,
+    pub(crate) stream_lines: Arc<StreamLines>,
     pub(crate) deadline: Duration,
     pub(crate) endpoint: Arc<str>,
 }
@@ -116,7 +108,7 @@ impl Builder {
         self
     }
 
-    /// How long a call may take, its retries included. Default: [`DEFAULT_DEADLINE`].
+    /// How long a call may take, its retries included. Default: [`DEFAULT_DEADLINE`]. Watches have none.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -148,69 +140,20 @@ impl Builder {
             }
         };
         let agent = format!("{}/{}", self.name, self.version);
+        let dial = Dial::new(&endpoint, &self.tls, &agent)?;
         let wire = Wire {
-            channel: channel(&endpoint, &self.tls, &agent)?,
+            channel: dial.connect(),
             client_name: header("name", &self.name)?,
             client_version: header("version", &self.version)?,
             authorization: self.token.header(&endpoint, home.as_ref())?,
         };
         Ok(Client {
             wire,
+            stream_lines: Arc::new(StreamLines::new(dial.for_streams())),
             deadline: self.deadline,
             endpoint: endpoint.to_string().into(),
         })
     }
-}
-
-fn channel(endpoint: &Endpoint, tls: &Tls, agent: &str) -> Result<Channel, Error> {
-    match endpoint.address() {
-        Address::Socket(path) => {
-            refuse_certificates(endpoint, tls)?;
-            // Servers in other languages refuse the socket's path as an authority.
-            let target = prepared(Target::from_static("http://localhost"), agent)?;
-            let path = path.clone();
-            Ok(
-                target.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
-                    let path = path.clone();
-                    async move { Ok::<_, std::io::Error>(TokioIo::new(UnixStream::connect(path).await?)) }
-                })),
-            )
-        }
-        Address::Network(uri) => {
-            let secure = uri.scheme_str() == Some("https");
-            if !secure {
-                refuse_certificates(endpoint, tls)?;
-            }
-            let mut target = prepared(Target::from(uri.clone()), agent)?;
-            if secure {
-                let refused =
-                    |error| Error::configuration(format!("the certificates cannot be used: {error:?}"));
-                target = target.tls_config(tls.config()?).map_err(refused)?;
-            }
-            Ok(target.connect_lazy())
-        }
-    }
-}
-
-/// Whoever gives certificates expects TLS; going without would be a surprise.
-fn refuse_certificates(endpoint: &Endpoint, tls: &Tls) -> Result<(), Error> {
-    if tls.is_empty() {
-        return Ok(());
-    }
-    Err(Error::configuration(format!(
-        "certificates were given for {endpoint}, which is not https"
-    )))
-}
-
-fn prepared(target: Target, agent: &str) -> Result<Target, Error> {
-    let target = target
-        .connect_timeout(CONNECT_TIMEOUT)
-        .http2_keep_alive_interval(KEEPALIVE_INTERVAL)
-        .keep_alive_timeout(KEEPALIVE_TIMEOUT)
-        .keep_alive_while_idle(false);
-    target
-        .user_agent(agent)
-        .map_err(|_| Error::configuration(format!("\"{agent}\" cannot be sent as a program's name")))
 }
 
 fn header(what: &str, text: &str) -> Result<HeaderValue, Error> {

@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::time::Instant;
 
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
 use crate::retry::{self, Repeat};
 use crate::{Client, Error};
@@ -24,18 +24,22 @@ impl Client {
     {
         let started = Instant::now();
         let mut attempt = 1;
+        let mut last: Option<Error> = None;
         loop {
             let remaining = self.deadline.saturating_sub(started.elapsed());
             let mut request = Request::new(message.clone());
             request.set_timeout(remaining);
             // On the heap, so that a caller's own futures stay small.
             let sending = Box::pin(send(request));
-            let status = match tokio::time::timeout(remaining, sending).await {
+            let error = match tokio::time::timeout(remaining, sending).await {
                 Ok(Ok(answer)) => return Ok(answer.into_inner()),
-                Ok(Err(status)) => status,
-                Err(_) => return Err(Error::deadline(&self.endpoint, self.deadline)),
+                Ok(Err(status)) => Error::from_status(&status, &self.endpoint),
+                Err(_) => Error::deadline(&self.endpoint, self.deadline),
             };
-            let error = Error::from_status(&status, &self.endpoint);
+            // The server may be the first to notice that the time is up.
+            if let Some(last) = last.filter(|_| error.code() == Code::DeadlineExceeded) {
+                return Err(last.then_no_answer(self.deadline));
+            }
             let Some(delay) = retry::delay(attempt, repeat, &error) else {
                 return Err(error);
             };
@@ -44,6 +48,7 @@ impl Client {
             }
             tokio::time::sleep(delay).await;
             attempt += 1;
+            last = Some(error);
         }
     }
 }

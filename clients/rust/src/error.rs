@@ -137,6 +137,38 @@ impl Error {
         error
     }
 
+    /// This error of an earlier attempt, where the last one was given up at the deadline: what the server
+    /// said says more than that it then said nothing.
+    pub(crate) fn then_no_answer(mut self, within: Duration) -> Self {
+        let inner = &mut self.inner;
+        inner.message = format!("{} (repeated, and not answered within {within:?})", inner.message);
+        self
+    }
+
+    /// What ended a stream that had begun. Where the transport failed, nobody has to wonder whether
+    /// a daemon is there.
+    pub(crate) fn of_stream(status: &Status, endpoint: &str) -> Self {
+        let error = Self::from_status(status, endpoint);
+        if error.kind() != ErrorKind::Transport {
+            return error;
+        }
+        Self::cut(endpoint)
+    }
+
+    /// A stream that ended without a word.
+    pub(crate) fn cut(endpoint: &str) -> Self {
+        let mut error = Self::no_daemon(format!("the connection to {endpoint} was cut"));
+        error.inner.passing = true;
+        error
+    }
+
+    /// A stream on which not even a sign of life came.
+    pub(crate) fn silence(endpoint: &str, lasted: Duration) -> Self {
+        let mut error = Self::deadline(endpoint, lasted);
+        error.inner.message = format!("{endpoint} has said nothing on an open stream for {lasted:?}");
+        error
+    }
+
     pub(crate) fn no_daemon(message: String) -> Self {
         Self::local(ErrorKind::Transport, Code::Unavailable, message)
     }

@@ -16,12 +16,36 @@
 //! # }
 //! ```
 //!
-//! A [`Client`] is cheap to clone, `Send` and `Sync`; its clones share one connection. It has to be
+//! Changes come as a stream that goes on by itself when the server restarts or the connection is cut:
+//!
+//! ```no_run
+//! # async fn second(client: compozy_client::Client) -> Result<(), compozy_client::Error> {
+//! use compozy_client::{WatchEvent, WatchRequest};
+//! use futures::TryStreamExt;
+//!
+//! let mut watch = client.watch(WatchRequest::new().snapshot());
+//! while let Some(event) = watch.try_next().await? {
+//!     match event {
+//!         WatchEvent::Row(row) => println!("is there: {row:?}"),
+//!         WatchEvent::Changed(change) => println!("changed: {}", change.workspace_id),
+//!         WatchEvent::Removed(change) => println!("removed: {}", change.workspace_id),
+//!         WatchEvent::Synced => println!("live"),
+//!         WatchEvent::Resync { .. } => println!("something was missed: read it again"),
+//!         _ => {}
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Client`] is cheap to clone, `Send` and `Sync`; its clones share one connection
+//! for calls and a few for watches. It has to be
 //! made inside a tokio runtime.
 
 mod admin;
 mod builder;
 mod call;
+mod dial;
 mod endpoint;
 mod error;
 mod health;
@@ -29,8 +53,10 @@ mod home;
 mod request_id;
 mod retry;
 mod rows;
+mod stream_lines;
 mod tls;
 mod token;
+mod watch;
 mod wire;
 mod workspaces;
 
@@ -45,6 +71,7 @@ pub use retry::{ATTEMPTS, FIRST_DELAY, LONGEST_DELAY};
 pub use rows::WorkspaceRows;
 pub use tls::Tls;
 pub use token::TOKEN_VARIABLE;
+pub use watch::{CatalogWatch, ResyncCause, WatchEvent, WatchFrom, WatchNotice, WatchRequest};
 
 /// How long a call may take unless its caller says otherwise.
 pub const DEFAULT_DEADLINE: std::time::Duration = std::time::Duration::from_secs(10);

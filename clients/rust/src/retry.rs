@@ -25,9 +25,15 @@ pub(crate) fn delay(attempt: u32, repeat: Repeat, error: &Error) -> Option<Durat
     if repeat == Repeat::Never || attempt >= ATTEMPTS || !is_retried(error) {
         return None;
     }
-    let backoff = FIRST_DELAY.saturating_mul(1 << (attempt - 1)).min(LONGEST_DELAY);
-    let asked = error.retry_after().unwrap_or_default();
-    Some(asked.max(jittered(backoff)))
+    Some(backoff(attempt, error.retry_after()))
+}
+
+/// The delay before the attempt after number `attempt` (from 1), and no shorter than the server asks for.
+pub(crate) fn backoff(attempt: u32, asked: Option<Duration>) -> Duration {
+    // Ten doublings are far beyond the longest delay.
+    let doublings = attempt.saturating_sub(1).min(10);
+    let grown = FIRST_DELAY.saturating_mul(1 << doublings).min(LONGEST_DELAY);
+    asked.unwrap_or_default().max(jittered(grown))
 }
 
 /// UNAVAILABLE, whoever says so. A call that a GOAWAY caught has become a transport error, which is
@@ -76,6 +82,14 @@ mod tests {
         }
         assert_eq!(delay(4, Repeat::Safe, &error), None);
         assert_eq!(delay(1, Repeat::Never, &error), None);
+    }
+
+    #[test]
+    fn a_delay_stops_growing() {
+        for attempt in [6, 40, u32::MAX] {
+            let delay = backoff(attempt, None);
+            assert!(delay >= LONGEST_DELAY / 2 && delay <= LONGEST_DELAY, "{delay:?}");
+        }
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub(crate) struct Wire {
     pub(crate) authorization: Option<HeaderValue>,
 }
 
+impl Wire {
+    /// The same headers on another channel.
+    pub(crate) fn on(&self, channel: Channel) -> Self {
+        Self {
+            channel,
+            ..self.clone()
+        }
+    }
+}
+
 /// Something answered over HTTP that is no gRPC server.
 #[derive(Debug)]
 pub(crate) struct NotGrpc {

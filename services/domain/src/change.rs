@@ -2,15 +2,23 @@
 //! each, dense and the same for every reader.
 
 use crate::clock::Timestamp;
-use crate::id::{HostId, WorkspaceId};
+use crate::id::{HostId, ProfileId, SessionId, WorkspaceId};
 
 /// What an entry is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeKind {
     /// A workspace's record.
     Workspace,
     /// The manual order of the workspaces.
     WorkspaceOrder,
+    /// A session's record.
+    Session,
+    /// The order of the sessions of a workspace.
+    AccountOrder,
+    /// A profile.
+    Profile,
+    /// Which profile is selected.
+    Selection,
 }
 
 /// What happened to it.
@@ -25,7 +33,7 @@ pub enum ChangeOp {
 /// Which operation wrote the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeReason {
-    /// A registration was made.
+    /// A record was made.
     Created,
     /// A name changed.
     Renamed,
@@ -37,12 +45,36 @@ pub enum ChangeReason {
     Status,
     /// The durable id of the record changed.
     Identity,
-    /// A place in the order changed.
+    /// A place in an order changed.
     Moved,
+    /// A record was removed that stood for no other.
+    Removed,
     /// A registration was removed; its sessions were kept, without a workspace.
     RemovedSessionsKept,
     /// A registration was removed together with its sessions.
     RemovedSessionsDeleted,
+    /// A session changed its state.
+    State,
+    /// A session was archived.
+    Archived,
+    /// A session is no longer archived.
+    Unarchived,
+    /// A session was attached to a workspace. Without one it came from, it was in none.
+    Attached,
+    /// A session was detached from its workspace.
+    Detached,
+    /// Who is attached to a session changed.
+    AttachLease,
+    /// The badge of a session changed.
+    Badge,
+    /// The health of a session changed.
+    Health,
+    /// A session was seen by a person.
+    Seen,
+    /// The ledger of a session was written.
+    Ledger,
+    /// A session went where a watcher does not look. Never stored: only watchers see it.
+    Left,
 }
 
 macro_rules! stored_words {
@@ -64,7 +96,14 @@ macro_rules! stored_words {
 }
 pub(crate) use stored_words;
 
-stored_words!(ChangeKind { Workspace = "workspace", WorkspaceOrder = "workspace_order" });
+stored_words!(ChangeKind {
+    Workspace = "workspace",
+    WorkspaceOrder = "workspace_order",
+    Session = "session",
+    AccountOrder = "account_order",
+    Profile = "profile",
+    Selection = "selection",
+});
 stored_words!(ChangeOp { Upserted = "upserted", Deleted = "deleted" });
 stored_words!(ChangeReason {
     Created = "created",
@@ -74,8 +113,20 @@ stored_words!(ChangeReason {
     Status = "status",
     Identity = "identity",
     Moved = "moved",
+    Removed = "removed",
     RemovedSessionsKept = "removed_sessions_kept",
     RemovedSessionsDeleted = "removed_sessions_deleted",
+    State = "state",
+    Archived = "archived",
+    Unarchived = "unarchived",
+    Attached = "attached",
+    Detached = "detached",
+    AttachLease = "attach_lease",
+    Badge = "badge",
+    Health = "health",
+    Seen = "seen",
+    Ledger = "ledger",
+    Left = "left",
 });
 
 /// An entry to append. Its position is given later: on SQLite inside the write, on Postgres after commit.
@@ -87,16 +138,52 @@ pub struct NewChange {
     pub op: ChangeOp,
     /// Which operation.
     pub reason: ChangeReason,
-    /// Host of the workspace.
+    /// Host of the workspace or session.
     pub host_id: HostId,
-    /// The workspace.
-    pub workspace_id: WorkspaceId,
+    /// The workspace: the record, the moved one of an order, or the one that a session belongs to.
+    pub workspace_id: Option<WorkspaceId>,
+    /// The workspace that a session has left.
+    pub from_workspace_id: Option<WorkspaceId>,
+    /// The session.
+    pub session_id: Option<SessionId>,
+    /// The profile.
+    pub profile_id: Option<ProfileId>,
+    /// Whether the session is an internal one.
+    pub internal: bool,
     /// Version of the record after the operation; of a deletion the last one.
     pub version: i64,
     /// Number of sessions that a deletion stands for.
     pub session_count: i64,
-    /// When, by the writer's clock.
+    /// When: by the writer's clock, on Postgres by the database's.
     pub at: Timestamp,
+}
+
+impl NewChange {
+    /// An entry about a workspace, or about its place in the order.
+    #[must_use]
+    pub fn of_workspace(
+        kind: ChangeKind,
+        (op, reason): (ChangeOp, ChangeReason),
+        host_id: &HostId,
+        workspace_id: &WorkspaceId,
+        version: i64,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            kind,
+            op,
+            reason,
+            host_id: host_id.clone(),
+            workspace_id: Some(workspace_id.clone()),
+            from_workspace_id: None,
+            session_id: None,
+            profile_id: None,
+            internal: false,
+            version,
+            session_count: 0,
+            at,
+        }
+    }
 }
 
 /// An entry with its position.

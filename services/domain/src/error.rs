@@ -34,6 +34,8 @@ pub enum Reason {
     HomeForbidden,
     RecordNotUnderstood,
     EtagMismatch,
+    ResumeTokenExpired,
+    TooManyWatchers,
     RateLimited,
     MessageTooLarge,
     DiskFull,
@@ -279,6 +281,15 @@ pub enum CatalogError {
         /// The limit.
         limit: usize,
     },
+    /// The changes after a resume token are no longer retained.
+    #[error("the changes after this token are no longer kept: read everything again with start SNAPSHOT, or send on_expired RESYNC")]
+    ResumeTokenExpired {
+        /// The oldest token that can still be resumed.
+        oldest_token: String,
+    },
+    /// As many watches are open as the server takes.
+    #[error("too many watches are open: end one, or wait and retry")]
+    TooManyWatchers,
     /// Too many calls.
     #[error("too many calls at once: wait and retry")]
     RateLimited,
@@ -393,6 +404,8 @@ impl CatalogError {
             Self::RecordNotUnderstood { .. } => Reason::RecordNotUnderstood,
             Self::EtagMismatch { .. } => Reason::EtagMismatch,
             Self::MessageTooLarge { .. } => Reason::MessageTooLarge,
+            Self::ResumeTokenExpired { .. } => Reason::ResumeTokenExpired,
+            Self::TooManyWatchers => Reason::TooManyWatchers,
             Self::RateLimited => Reason::RateLimited,
             Self::DiskFull => Reason::DiskFull,
             Self::DeadlineExceeded => Reason::DeadlineExceeded,

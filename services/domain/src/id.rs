@@ -47,6 +47,14 @@ text_id! {
     HostId
 }
 text_id! {
+    /// Names one session for ever: `sess-` and 16 lower-case hex digits.
+    SessionId
+}
+text_id! {
+    /// Names one profile for ever: a ULID.
+    ProfileId
+}
+text_id! {
     /// Names a catalog, over restarts and replicas: a ULID.
     CatalogId
 }

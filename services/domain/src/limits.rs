@@ -28,3 +28,11 @@ pub const TOKEN_BYTES_MAX: usize = 1_024;
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a canonical root at most: what a Postgres index entry holds together with a rank and an id.
 pub const ROOT_BYTES_MAX: usize = 2_300;
+/// Changes of one message of a watch at most.
+pub const BATCH_CHANGES_MAX: usize = 256;
+/// Shortest silence of a watch that a caller may ask for.
+pub const HEARTBEAT_MIN: std::time::Duration = std::time::Duration::from_secs(1);
+/// Longest one.
+pub const HEARTBEAT_MAX: std::time::Duration = std::time::Duration::from_secs(300);
+/// The silence of a watch whose caller does not say.
+pub const HEARTBEAT_DEFAULT: std::time::Duration = std::time::Duration::from_secs(10);

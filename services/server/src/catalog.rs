@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use compozy_domain::{CatalogError, CatalogId, Clock, HostId, Random};
 use compozy_proto::admin::v1::StoreKind;
+use compozy_proto::admin::v1::admin_service_server::SERVICE_NAME as ADMIN;
+use compozy_proto::change::v1::catalog_change_service_server::SERVICE_NAME as CHANGES;
+use compozy_proto::workspace::v1::workspace_service_server::SERVICE_NAME as WORKSPACES;
 use tonic::service::RoutesBuilder;
 
 use crate::backup::Copies;
@@ -15,6 +18,9 @@ use crate::home::Home;
 use crate::shutdown::Shutdown;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
+
+/// The services of the contract, for health: it names them before the catalog is open and they are there.
+pub const SERVICE_NAMES: [&str; 3] = [ADMIN, CHANGES, WORKSPACES];
 
 /// Whether the store answers. Asked every second, so an answer has to be cheap.
 #[tonic::async_trait]
@@ -41,7 +47,7 @@ pub struct CatalogContext {
     pub random: Arc<dyn Random>,
     /// Where writes and background loops are started. Loops end with [`Tasks::stopping`].
     pub tasks: Tasks,
-    /// Whether the server drains, for watches.
+    /// Whether the server drains, and when watches are to say goodbye.
     pub shutdown: Shutdown,
     /// Where numbers are registered.
     pub metrics: Arc<Metrics>,
@@ -62,8 +68,6 @@ pub struct Catalog {
     pub readiness: Arc<dyn Readiness>,
     /// Copies the store for a backup.
     pub copies: Arc<dyn Copies>,
-    /// Names of its services, for health, such as `compozy.workspace.v1.WorkspaceService`.
-    pub service_names: Vec<&'static str>,
     /// Adds its services.
     pub add_services: AddServices,
     /// Closes the store.
@@ -76,7 +80,6 @@ impl fmt::Debug for Catalog {
             .debug_struct("Catalog")
             .field("id", &self.id)
             .field("store_kind", &self.store_kind)
-            .field("service_names", &self.service_names)
             .finish_non_exhaustive()
     }
 }

@@ -127,6 +127,8 @@ pub struct Limits {
     pub connections: usize,
     /// Streams of one connection.
     pub streams_per_connection: u32,
+    /// Watches at once over TCP, and as many over the socket.
+    pub watchers: usize,
     /// TLS handshakes at once.
     pub handshakes: usize,
     /// How long a handshake, or a silent beginning of a connection, may take.

@@ -23,6 +23,12 @@ impl QueryHash {
         hash.update(request.encode_to_vec());
         Self(hash.finalize().into())
     }
+
+    /// The bytes of the hash.
+    #[must_use]
+    pub const fn bytes(self) -> [u8; 32] {
+        self.0
+    }
 }
 
 /// Where a walk over workspaces stands.

@@ -13,8 +13,10 @@ pub enum FailureKind {
     Usage,
     /// A configuration file, or something in the home that only a person can mend.
     Config,
-    /// Another daemon runs, or something that is needed is away.
+    /// Another daemon runs, or something that is needed can't be had.
     Unavailable,
+    /// Something that is needed is away and may be there in a moment.
+    Away,
     /// A defect of this program.
     Internal,
     /// A file or socket can't be made, read or written.
@@ -71,7 +73,7 @@ impl Failure {
             FailureKind::Check => 1,
             FailureKind::Usage => 64,
             FailureKind::Config => 65,
-            FailureKind::Unavailable => 69,
+            FailureKind::Unavailable | FailureKind::Away => 69,
             FailureKind::Internal => 70,
             FailureKind::Io => 74,
         }

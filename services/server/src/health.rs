@@ -2,15 +2,17 @@
 //! depends on the store; all other names are NOT_SERVING while the store is away or the server drains.
 
 mod list;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::stream::{Stream, StreamExt};
 use tokio::sync::watch;
-use tokio_stream::wrappers::WatchStream;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tonic::{Request, Response, Status};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_server::{Health, HealthServer};
@@ -19,6 +21,8 @@ use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use crate::status::unknown_service;
 
 pub use self::list::HealthService;
+
+use self::watching::Watching;
 
 /// The name that says whether the process works at all, for liveness probes.
 pub const LIVENESS: &str = "liveness";
@@ -29,6 +33,8 @@ type Answers = Pin<Box<dyn Stream<Item = Result<HealthCheckResponse, Status>> + 
 #[derive(Debug, Clone)]
 pub struct HealthBoard {
     states: Arc<BTreeMap<String, watch::Sender<ServingStatus>>>,
+    /// Watches that have not said yet that nothing is served any more.
+    untold: TaskTracker,
     /// Ends the watches at last, so that their connections can close.
     close: CancellationToken,
 }
@@ -44,6 +50,7 @@ impl HealthBoard {
         states.insert(LIVENESS.to_owned(), watch::Sender::new(ServingStatus::Serving));
         Self {
             states: Arc::new(states),
+            untold: TaskTracker::new(),
             close,
         }
     }
@@ -60,6 +67,14 @@ impl HealthBoard {
                 state.send_if_modified(|old| std::mem::replace(old, new) != new);
             }
         }
+    }
+
+    /// Waits until every watch has told its client the state that was set last, which is NOT_SERVING; those of
+    /// clients that don't read not longer than `patience`.
+    pub async fn told(&self, patience: Duration) {
+        self.untold.close();
+        // Whoever does not read is not told anything; the drain goes on.
+        let _ = tokio::time::timeout(patience, self.untold.wait()).await;
     }
 
     /// Whether the server as a whole is SERVING.
@@ -100,7 +115,11 @@ impl Health for HealthBoard {
         let name = request.into_inner().service;
         let close = self.close.clone();
         let states: Answers = match self.states.get(&name) {
-            Some(state) => Box::pin(WatchStream::new(state.subscribe()).map(|state| Ok(answer(state)))),
+            Some(state) => {
+                let untold = (name != LIVENESS).then(|| self.untold.clone());
+                let watching = Watching::new(state.subscribe(), untold);
+                Box::pin(watching.map(|state| Ok(answer(state))))
+            }
             // The set of services does not change, but the protocol keeps such a watch open.
             None => {
                 let once = std::future::ready(Ok(answer(ServingStatus::ServiceUnknown)));
@@ -153,6 +172,32 @@ mod tests {
             board.check(ask("c.D")).await.unwrap_err().code(),
             tonic::Code::NotFound
         );
+    }
+
+    #[tokio::test]
+    async fn the_drain_waits_until_the_watches_have_said_not_serving() {
+        const LONG: Duration = Duration::from_secs(60);
+        let board = HealthBoard::new(&[], CancellationToken::new());
+        board.set_serving(true);
+        let watch = async |name| board.watch(ask(name)).await.unwrap().into_inner();
+        let (mut reading, mut silent, mut liveness) =
+            (watch("").await, watch("").await, watch(LIVENESS).await);
+        for watch in [&mut reading, &mut silent, &mut liveness] {
+            assert_eq!(
+                watch.next().await.unwrap().unwrap().status(),
+                ServingStatus::Serving
+            );
+        }
+        board.set_serving(false);
+        let mut told = Box::pin(board.told(LONG));
+        assert!(futures::poll!(&mut told).is_pending());
+        assert_eq!(
+            reading.next().await.unwrap().unwrap().status(),
+            ServingStatus::NotServing
+        );
+        assert!(futures::poll!(&mut told).is_pending(), "one has not been told");
+        drop(silent);
+        told.await;
     }
 
     #[tokio::test]

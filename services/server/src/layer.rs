@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use http::{Request, Response};
 use tonic::body::Body;
-use tonic::service::Routes;
 use tower::Service;
 
 use compozy_domain::Random;
@@ -30,7 +29,7 @@ use crate::token::Tokens;
 
 pub use self::deadline::Deadline;
 pub use self::limit::CallLimits;
-pub use self::principal::principal;
+pub use self::principal::{Standing, principal};
 
 /// The future of a call on its way out.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -64,8 +63,8 @@ pub(crate) struct Parts {
 }
 
 /// Puts the layers around the services.
-pub(crate) fn around(routes: Routes, parts: &Parts) -> impl Calls + Sync + use<> {
-    let limited = limit::Limit::new(routes, Arc::clone(&parts.limits));
+pub(crate) fn around<S: Calls + Sync>(services: S, parts: &Parts) -> impl Calls + Sync + use<S> {
+    let limited = limit::Limit::new(services, Arc::clone(&parts.limits));
     let timed = deadline::Deadlines::new(limited);
     let known = principal::Authenticate::new(timed, Arc::clone(&parts.tokens));
     let drained = drain::Drain::new(known, parts.shutdown.clone());

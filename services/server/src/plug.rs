@@ -8,6 +8,7 @@ use std::time::Duration;
 use compozy_domain::id::new_ulid;
 use compozy_domain::{CatalogError, Clock, Random};
 use compozy_proto::admin::v1::StoreKind;
+use compozy_proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_resolver::Disk;
 use compozy_store::{
@@ -19,15 +20,18 @@ use crate::backup::Copies;
 use crate::catalog::{Catalog, CatalogContext, Readiness};
 use crate::config::{Config, StoreConfig};
 use crate::failure::{Failure, FailureKind};
+use crate::planted;
 use crate::registry::{Parts, Registry, Settings};
 use crate::seal::Seal;
+use crate::service::change::ChangeApi;
 use crate::service::workspace::WorkspaceApi;
-use crate::tail;
 use crate::telemetry::Metrics;
 use crate::upkeep::{self, Retention};
+use crate::watch::{self, Log, Rows, WatchMetrics, WatchSettings};
 
-/// How often a replica looks for entries that another one left without a position.
-const NUMBERING_PERIOD: Duration = Duration::from_millis(250);
+/// What the store says of a server that takes a connection and then nothing comes; held by
+/// `n168_n183_a_start_that_waits_for_a_silent_database_ends_in_order`.
+const SILENT: &str = "the Postgres server does not answer";
 /// How long a start waits for the registration of the home directory.
 const HOME_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -56,6 +60,9 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
     );
     let registry = registry(&context, Arc::clone(&store))?;
     registry.recover().await.map_err(|error| unusable(&error))?;
+    let watches = watches(&context, &store, &registry, &seal).await;
+    let watches = ChangeApi::new(watches.map_err(|error| unusable(&error))?, context.shutdown.clone());
+    // Last: an attempt that fails is made again, and must have left nothing behind.
     start_loops(&context, &store, &registry, &seal);
     // Before anybody is answered, so that a first list is not empty; a disk that hangs does not hold up the start.
     let first_start = Arc::clone(&registry);
@@ -79,9 +86,9 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
             metrics: context.metrics,
         }),
         copies: Arc::new(StoreCopies(copied)),
-        service_names: vec!["compozy.workspace.v1.WorkspaceService"],
         add_services: Box::new(move |routes| {
             routes.add_service(WorkspaceServiceServer::new(api));
+            routes.add_service(CatalogChangeServiceServer::new(watches));
         }),
         close: Box::pin(async move { closing.close().await }),
     })
@@ -159,11 +166,10 @@ pub(crate) fn place(config: &StoreConfig) -> &str {
 fn not_opened(config: &StoreConfig, error: &compozy_store::Error) -> Failure {
     use compozy_store::Error;
     let place = place(config);
+    let runs = "check store.url and that the database runs";
     let (kind, advice) = match error {
-        Error::Unavailable { .. } => (
-            FailureKind::Unavailable,
-            "check store.url and that the database runs",
-        ),
+        error if may_be_there_soon(error) => (FailureKind::Away, runs),
+        Error::Unavailable { .. } => (FailureKind::Unavailable, runs),
         Error::Corrupt(_) => (
             FailureKind::Io,
             "nothing was changed: restore a backup into an empty home with `compozyd restore`",
@@ -178,11 +184,25 @@ fn not_opened(config: &StoreConfig, error: &compozy_store::Error) -> Failure {
     )
 }
 
+/// Whether a database was not reached or is only just starting, so that another attempt may meet it. One that
+/// answered and refused will do so again.
+fn may_be_there_soon(error: &compozy_store::Error) -> bool {
+    use compozy_store::Error;
+    match error {
+        // A deadline passes while another replica migrates.
+        Error::Lost(_) | Error::Repeat(_) | Error::DeadlineExceeded => true,
+        Error::Unavailable { detail, .. } => detail == SILENT,
+        _ => false,
+    }
+}
+
 fn unusable(error: &CatalogError) -> Failure {
-    Failure::new(
-        FailureKind::Unavailable,
-        format!("the catalog can't be used: {error}"),
-    )
+    let kind = match error {
+        // It was there a moment ago.
+        CatalogError::StoreUnavailable { .. } => FailureKind::Away,
+        _ => FailureKind::Unavailable,
+    };
+    Failure::new(kind, format!("the catalog can't be used: {error}"))
 }
 
 fn registry(context: &CatalogContext, store: Arc<dyn Store>) -> Result<Arc<Registry>, Failure> {
@@ -219,11 +239,6 @@ fn settings(context: &CatalogContext) -> Settings {
 fn start_loops(context: &CatalogContext, store: &Arc<dyn Store>, registry: &Arc<Registry>, seal: &Arc<Seal>) {
     let (tasks, stop) = (&context.tasks, context.tasks.stopping());
     tasks.spawn(Arc::clone(seal).keep_fresh(stop.clone()));
-    tasks.spawn(tail::number_changes(
-        Arc::clone(store),
-        NUMBERING_PERIOD,
-        stop.clone(),
-    ));
     tasks.spawn(Arc::clone(registry).run_recovery(stop.clone()));
     tasks.spawn(Arc::clone(registry).run_observer(stop.clone()));
     let retention = Retention {
@@ -236,6 +251,36 @@ fn start_loops(context: &CatalogContext, store: &Arc<dyn Store>, registry: &Arc<
         retention,
         stop,
     ));
+}
+
+/// What all watches work with, and the two loops behind them: the reader of the log and that of rows.
+async fn watches(
+    context: &CatalogContext,
+    store: &Arc<dyn Store>,
+    registry: &Arc<Registry>,
+    seal: &Arc<Seal>,
+) -> Result<Arc<watch::Parts>, CatalogError> {
+    let settings = planted::watch_settings(WatchSettings {
+        watchers: context.config.limits.watchers,
+        ..WatchSettings::default()
+    });
+    let metrics = WatchMetrics::new(&context.metrics);
+    let log = Log::open(Arc::clone(store), settings, Arc::clone(&metrics)).await?;
+    let rows = Rows::new(Arc::clone(store));
+    let stop = context.tasks.stopping();
+    context.tasks.spawn(Arc::clone(&log).follow(stop.clone()));
+    context.tasks.spawn(Arc::clone(&rows).serve(stop));
+    Ok(Arc::new(watch::Parts {
+        log,
+        rows,
+        store: Arc::clone(store),
+        registry: Arc::clone(registry),
+        seal: Arc::clone(seal),
+        clock: Arc::clone(&context.clock),
+        random: Arc::clone(&context.random),
+        settings,
+        metrics,
+    }))
 }
 
 #[derive(Debug)]
@@ -260,12 +305,18 @@ struct StoreReadiness {
 impl Readiness for StoreReadiness {
     async fn check(&self) -> Result<(), CatalogError> {
         CatalogStore::check(self.store.as_ref()).await?;
-        let LogHead { head, floor, pending } = ChangeLog::head(self.store.as_ref()).await?;
+        let LogHead {
+            head,
+            floor,
+            pending,
+            lag,
+        } = ChangeLog::head(self.store.as_ref()).await?;
         self.metrics.change_log_head.set(head.position);
         self.metrics.change_log_floor.set(floor);
         self.metrics
             .change_log_pending
             .set(i64::try_from(pending).unwrap_or(i64::MAX));
+        self.metrics.numbering_lag.set(lag.as_secs_f64());
         Ok(())
     }
 }

@@ -34,6 +34,8 @@ pub enum TokenKind {
     Cursor,
     /// A position of the change log.
     Revision,
+    /// A position of the change log, bound to the filters of a watch.
+    Watch,
 }
 
 impl TokenKind {
@@ -41,6 +43,7 @@ impl TokenKind {
         match self {
             Self::Cursor => 1,
             Self::Revision => 2,
+            Self::Watch => 3,
         }
     }
 }
@@ -57,8 +60,15 @@ pub struct Seal {
 /// The valid keys.
 #[derive(Debug)]
 struct Keys {
-    newest: CatalogKey,
-    older: Vec<CatalogKey>,
+    newest: Key,
+    older: Vec<Key>,
+}
+
+/// A key, taken in once: a stream seals a token for every change.
+#[derive(Debug, Clone)]
+struct Key {
+    number: i64,
+    mac: Hmac<Sha256>,
 }
 
 impl Seal {
@@ -123,6 +133,19 @@ impl Seal {
     /// [`CatalogError::Cursor`] with the fault, in this order: size, form, catalog, key, tag, kind. Whatever the
     /// store answers when it has to be asked for a key and can't be reached.
     pub async fn open(&self, kind: TokenKind, token: &str) -> Result<Vec<u8>, CatalogError> {
+        let (_, payload) = self.open_any(&[kind], token).await?;
+        Ok(payload)
+    }
+
+    /// Opens a token of one of several kinds, and says of which one it is.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn open_any(
+        &self,
+        kinds: &[TokenKind],
+        token: &str,
+    ) -> Result<(TokenKind, Vec<u8>), CatalogError> {
         if token.len() > limits::TOKEN_BYTES_MAX {
             return Err(CatalogError::Cursor(CursorFault::TooLarge));
         }
@@ -135,13 +158,12 @@ impl Seal {
         mac(&key, parts.sealed)
             .verify_slice(parts.tag)
             .map_err(|_| malformed())?;
-        if parts.kind != kind.byte() {
-            return Err(CatalogError::Cursor(CursorFault::OtherQuery));
-        }
-        Ok(parts.payload.to_vec())
+        let kind = kinds.iter().copied().find(|kind| kind.byte() == parts.kind);
+        let kind = kind.ok_or(CatalogError::Cursor(CursorFault::OtherQuery))?;
+        Ok((kind, parts.payload.to_vec()))
     }
 
-    async fn key(&self, number: i64) -> Result<CatalogKey, CatalogError> {
+    async fn key(&self, number: i64) -> Result<Key, CatalogError> {
         if let Some(key) = self.known_key(number) {
             return Ok(key);
         }
@@ -158,7 +180,7 @@ impl Seal {
         self.known_key(number).ok_or(retired)
     }
 
-    fn known_key(&self, number: i64) -> Option<CatalogKey> {
+    fn known_key(&self, number: i64) -> Option<Key> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         std::iter::once(&keys.newest)
             .chain(&keys.older)
@@ -177,7 +199,7 @@ impl Seal {
 
 impl Keys {
     fn of(keys: Vec<CatalogKey>) -> Result<Self, CatalogError> {
-        let mut keys = keys.into_iter();
+        let mut keys = keys.into_iter().map(Key::of);
         let newest = keys.next().ok_or_else(|| CatalogError::Defect {
             detail: "the catalog has no key, although its first migration makes one".to_owned(),
         })?;
@@ -220,10 +242,16 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn mac(key: &CatalogKey, message: &[u8]) -> Hmac<Sha256> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(&key.bytes).expect("HMAC takes a key of any length");
-    mac.update(message);
-    mac
+impl Key {
+    fn of(key: CatalogKey) -> Self {
+        let CatalogKey { number, bytes } = key;
+        let mac = Hmac::new_from_slice(&bytes).expect("HMAC takes a key of any length");
+        Self { number, mac }
+    }
+}
+
+fn mac(key: &Key, message: &[u8]) -> Hmac<Sha256> {
+    key.mac.clone().chain_update(message)
 }
 
 const fn malformed() -> CatalogError {

@@ -13,6 +13,7 @@
 //! | `reference`, `ids`, `ids_count` | what was looked for; the first ten candidates; how many there are |
 //! | `durable_id`, `expected`, `found` | durable ids |
 //! | `host`, `id`, `scope`, `limit` | another host; a record; the scope that is needed; a limit in bytes |
+//! | `oldest_token` | the oldest token that a watch can still resume from |
 //! | `outcome` | `unknown` when a write may have happened |
 //! | `trace_id` | where the log has the defect |
 
@@ -57,6 +58,17 @@ pub fn status(error: CatalogError) -> Status {
 pub fn rate_limited(retry_after: Duration) -> Status {
     let mut facts = Facts::of(CatalogError::RateLimited);
     facts.retry_after = Some(retry_after);
+    build(&facts)
+}
+
+/// The status of a call that the server's end cut off. What it had begun may have happened.
+#[must_use]
+pub fn cut_off() -> Status {
+    let mut facts = Facts::of(CatalogError::Draining);
+    facts.message = "the server has shut down before the call was done: call again in a moment, a write with the \
+                     same request_id"
+        .to_owned();
+    facts.metadata.push(("outcome", "unknown".to_owned()));
     build(&facts)
 }
 

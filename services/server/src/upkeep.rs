@@ -8,8 +8,10 @@ use compozy_domain::{Clock, Timestamp};
 use compozy_store::{CatalogStore, ChangeLog, Store};
 use tokio_util::sync::CancellationToken;
 
+use crate::planted;
+
 /// How often old things are looked for.
-const PERIOD: Duration = Duration::from_secs(60);
+const PERIOD: Duration = Duration::from_secs(10);
 
 /// How much of the change log stays: what either of the two says, whichever is less.
 #[derive(Debug, Clone, Copy)]
@@ -27,12 +29,13 @@ pub async fn keep_up(
     retention: Retention,
     stop: CancellationToken,
 ) {
+    let period = planted::upkeep_period().unwrap_or(PERIOD);
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(PERIOD) => {}
+            () = tokio::time::sleep(period) => {}
         }
-        // Health tells when the store is away; it is tried again in a minute.
+        // Health tells when the store is away; it is tried again soon.
         if let Err(error) = let_old_things_go(store.as_ref(), clock.now(), retention, &stop).await {
             tracing::debug!(%error, "old answers and changes could not be let go");
         }

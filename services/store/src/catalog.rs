@@ -72,7 +72,7 @@ pub trait CatalogStore: Send + Sync {
     /// after an error. To be awaited to its end: dropping it does not stop the copying.
     async fn backup_to(&self, path: &Path, stop: &CancellationToken) -> Result<bool>;
 
-    /// The latest instant that a record carries, to find out whether the clock went back.
+    /// The latest instant that a record carries by the clock of a process, to find out whether that went back.
     async fn newest_at(&self) -> Result<Timestamp>;
 
     /// Answers true to one caller in the life of the catalog: the first start, which registers the home.

@@ -13,12 +13,13 @@ mod intents;
 mod observations;
 mod open;
 mod path_locks;
+pub mod planted;
 mod sql;
 mod workspaces;
 
 pub use call::{Answer, Call, Encode, Remember, Written};
 pub use catalog::{CatalogKey, CatalogStore, Finding, StoreKind};
-pub use change_log::{ChangeLog, LogHead};
+pub use change_log::{ChangeLog, LogHead, LogSlice, NUMBERED_AT_ONCE, Numbering};
 pub use error::{Error, Result};
 pub use intents::{INTENT_LEASE, Intent, IntentId, IntentStore, IntentWork, PathLock};
 pub use observations::{LastObservation, Observation, ObservationStore};

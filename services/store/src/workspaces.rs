@@ -41,6 +41,18 @@ pub trait WorkspaceStore: Send + Sync {
     async fn of_host(&self, host: &HostId, after: Option<&WorkspaceId>, limit: u32)
     -> Result<Vec<Workspace>>;
 
+    /// The visible ones of these workspaces, in no order.
+    async fn find_all(&self, ids: &[WorkspaceId], visibility: &Visibility) -> Result<Vec<Workspace>>;
+
+    /// Up to `limit` visible workspaces with an id above `after`, by id; only these, if there are any named.
+    async fn above(
+        &self,
+        after: Option<&WorkspaceId>,
+        only: &[WorkspaceId],
+        limit: u32,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>>;
+
     /// One counted page: rows, total and revision from one snapshot.
     async fn list(&self, list: &ListWorkspaces) -> Result<Page<Workspace>>;
 

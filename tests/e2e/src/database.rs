@@ -47,6 +47,14 @@ impl Database {
     pub fn execute(&self, sql: &str) {
         execute(&self.url(), sql);
     }
+
+    /// Runs one statement in it that may fail.
+    ///
+    /// # Errors
+    /// What the server answers, or that it does not.
+    pub fn try_execute(&self, sql: &str) -> Result<(), sqlx::Error> {
+        try_execute(&self.url(), sql)
+    }
 }
 
 impl Drop for Database {

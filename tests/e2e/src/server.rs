@@ -16,6 +16,14 @@ use crate::until;
 /// The folder with `postgres` and `initdb`.
 const PROGRAMS: &str = "COMPOZY_TEST_POSTGRES_BIN";
 
+/// A process that is killed loses nothing that it gave to the system, so nothing waits for the disk.
+const SETTINGS: [&str; 4] = [
+    "listen_addresses=127.0.0.1",
+    "max_connections=200",
+    "fsync=off",
+    "full_page_writes=off",
+];
+
 /// A server with a data directory and a port of its own. It ends with this value.
 #[derive(Debug)]
 pub struct PostgresServer {
@@ -74,7 +82,7 @@ impl PostgresServer {
         command
             .args(["-D", "data", "-p", &self.port.to_string(), "-k"])
             .arg(self.folder.path());
-        for setting in ["listen_addresses=127.0.0.1", "max_connections=200"] {
+        for setting in SETTINGS {
             command.args(["-c", setting]);
         }
         self.apply_account(&mut command);

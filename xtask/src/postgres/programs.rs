@@ -1,4 +1,4 @@
-//! Finds Postgres' programs on this machine, and installs them where that takes one command.
+//! Finds the programs of Postgres and of its pooler on this machine, and installs them where that takes one command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,8 @@ use crate::{Result, commands, system};
 
 /// The oldest major version that the store supports.
 const OLDEST: u32 = 14;
+/// The pooler's program, and Debian's package of it.
+const POOLER: &str = "pgbouncer";
 
 /// The folder that holds the server's programs. With `install`, Debian's package brings them when
 /// they are missing and this process may install it.
@@ -23,6 +25,23 @@ pub(super) fn find(install: bool) -> Result<PathBuf> {
     }
     system::install("postgresql")?;
     installed().ok_or_else(|| "the package postgresql brought no server".into())
+}
+
+/// The pooler that some tests put before the server. With `install`, Debian's package brings it when it is missing
+/// and this process may install it; `None` where there is none, which the tests that need it say.
+pub(super) fn pooler(install: bool) -> Option<PathBuf> {
+    if pooler_at().is_none() && install && system::can_install() {
+        if let Err(error) = system::install(POOLER) {
+            println!("the pooler is left out: {error}");
+        }
+    }
+    pooler_at()
+}
+
+/// Packages put it where only root's PATH leads.
+fn pooler_at() -> Option<PathBuf> {
+    let beside = PathBuf::from("/usr/sbin").join(POOLER);
+    system::on_path(POOLER).or_else(|| Some(beside).filter(|program| program.is_file()))
 }
 
 fn installed() -> Option<PathBuf> {

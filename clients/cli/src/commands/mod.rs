@@ -4,6 +4,7 @@ pub(crate) mod completion;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
 mod version;
+pub(crate) mod watch;
 pub(crate) mod workspace;
 
 use crate::app::App;
@@ -16,6 +17,7 @@ pub(crate) async fn run(app: &App, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Daemon(command) => daemon::run_command(app, command).await,
         Command::Doctor(arguments) => doctor::run(app, &arguments).await,
+        Command::Watch(arguments) => watch::run(app, arguments).await,
         Command::Workspace(command) => workspace::run_command(app, command).await,
         Command::Completion(arguments) => completion::run(app, &arguments),
         Command::Version => version::run(app),

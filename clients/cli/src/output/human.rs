@@ -67,7 +67,12 @@ impl Human {
         self.text.push_str(&table.render(self.style));
     }
 
-    /// A time as this person's clock shows it, with its age.
+    /// A time as this person's clock shows it.
+    pub(crate) fn clock(&self, time: Option<Time>) -> String {
+        time.map(|time| time.clock(&self.zone)).unwrap_or_default()
+    }
+
+    /// The same with its age.
     pub(crate) fn time(&self, time: Option<Time>) -> Cell {
         Cell::plain(
             time.map(|time| time.local(&self.zone, self.now))

@@ -21,6 +21,7 @@ mod table;
 pub(crate) mod time;
 mod toon;
 mod version;
+mod watch;
 mod workspace;
 
 use std::io::{self, Write};
@@ -47,6 +48,7 @@ pub(crate) use prune::PruneView;
 pub(crate) use registration::{MoveView, RegistrationView, RelinkView, RemovalView};
 pub(crate) use script::ScriptView;
 pub(crate) use version::VersionView;
+pub(crate) use watch::{EventView, NoticeView};
 pub(crate) use workspace::{WorkspaceAnswer, WorkspaceListView, WorkspaceView};
 
 /// The four forms of output.
@@ -63,7 +65,7 @@ pub(crate) enum Format {
 }
 
 /// Prints answers, notes and failures.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Printer {
     format: Format,
     data: Style,
@@ -109,6 +111,15 @@ impl Printer {
     /// Prints what describes a page, after its records.
     pub(crate) fn page_line(&self, page: &PageView) -> Result<(), Failure> {
         self.write(&format!("{}\n", answer::page_line(&value(page)?)))
+    }
+
+    /// Prints one record of a stream: a line at once.
+    pub(crate) fn event<A: Answer>(&self, event: &A) -> Result<(), Failure> {
+        match self.format {
+            Format::Human => self.answer(event),
+            // A stream has no other form for programs.
+            Format::Json | Format::Jsonl | Format::Toon => self.line(event),
+        }
     }
 
     /// Tells a person something that is no data.

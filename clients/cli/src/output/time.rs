@@ -30,12 +30,14 @@ impl Time {
     }
 
     pub(super) fn local(self, zone: &TimeZone, now: Timestamp) -> String {
+        let age = age(now.as_second() - self.at.as_second());
+        format!("{} ({age})", self.clock(zone))
+    }
+
+    /// Without the age, which says nothing about what happens just now.
+    pub(super) fn clock(self, zone: &TimeZone) -> String {
         let shown = self.at.to_zoned_datetime(zone.clone());
-        format!(
-            "{} ({})",
-            shown.strftime("%Y-%m-%d %H:%M:%S"),
-            age(now.as_second() - self.at.as_second())
-        )
+        shown.strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 }
 

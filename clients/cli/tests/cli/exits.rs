@@ -246,9 +246,9 @@ fn c070_a_defect_names_its_trace() {
     assert!(error["message"].as_str().unwrap().contains("4bf92f3577b34da6"));
 }
 
-/// What holds for a long list holds for `watch`, once that is there.
+/// The other half of C071 is in `watch.rs`.
 #[test]
-fn an_interrupt_ends_a_long_list_without_half_a_line() {
+fn c071_an_interrupt_ends_a_long_list_without_half_a_line() {
     let fake = Fake::with_two();
     let gate = fake.hold();
     let mut command = fake

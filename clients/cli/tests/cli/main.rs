@@ -18,4 +18,5 @@ mod help;
 mod network;
 mod run;
 mod terminal;
+mod watch;
 mod workspace;

@@ -26,6 +26,9 @@ pub struct Limits {
     /// Bytes of a path at most.
     #[prost(int32, tag = "8")]
     pub path_bytes_max: i32,
+    /// Watches that are open at once: so many over the socket, and as many over the network.
+    #[prost(int32, tag = "9")]
+    pub watchers_max: i32,
 }
 /// GetServerInfoRequest has no fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

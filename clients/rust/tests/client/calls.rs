@@ -6,7 +6,7 @@ use compozy_client::proto::admin::v1::BackupRequest;
 use compozy_client::proto::workspace::v1::{
     GetWorkspaceRequest, GetWorkspaceResponse, RegisterWorkspaceRequest, RegisterWorkspaceResponse,
 };
-use compozy_client::{ATTEMPTS, Client, Code, Endpoint, ErrorKind, ErrorReason};
+use compozy_client::{ATTEMPTS, Client, Code, Endpoint, ErrorKind, ErrorReason, WatchRequest};
 
 use crate::server::{Answer, Scripted, message, unavailable};
 
@@ -184,6 +184,40 @@ async fn a_deadline_holds_on_this_side() {
 }
 
 #[tokio::test]
+async fn an_attempt_that_is_not_answered_does_not_hide_what_was_said_before() {
+    let server = Scripted::on_socket(|number, _| match number {
+        0 => unavailable(None),
+        _ => Answer::Silence,
+    });
+    let client = server.client().with_deadline(Duration::from_millis(500));
+    let error = client
+        .get_workspace(GetWorkspaceRequest::default())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.code(), error.reason()),
+        (Code::Unavailable, ErrorReason::StoreUnavailable)
+    );
+    assert_eq!(
+        error.message(),
+        "The store is away. (repeated, and not answered within 500ms)"
+    );
+    assert_eq!(server.seen().len(), 2);
+
+    // The server may be the one that says that the time is up.
+    let server = Scripted::on_socket(|number, _| match number {
+        0 => unavailable(None),
+        _ => Answer::Status(tonic::Status::deadline_exceeded("Too late.")),
+    });
+    let error = server
+        .client()
+        .get_workspace(GetWorkspaceRequest::default())
+        .await
+        .unwrap_err();
+    assert_eq!(error.reason(), ErrorReason::StoreUnavailable, "{error}");
+}
+
+#[tokio::test]
 async fn a_web_page_is_no_answer() {
     let server = Scripted::on_port(|_, _| Answer::Page(404)).await;
     let error = server
@@ -243,4 +277,5 @@ fn clients_and_their_calls_can_be_shared() {
         .unwrap();
     sendable(client.get_workspace(GetWorkspaceRequest::default()));
     sendable(client.workspace_rows(Default::default()));
+    sendable(client.watch(WatchRequest::new()));
 }

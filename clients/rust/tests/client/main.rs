@@ -12,3 +12,4 @@ mod health;
 mod rows;
 mod server;
 mod tls;
+mod watch;

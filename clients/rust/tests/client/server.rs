@@ -2,12 +2,17 @@
 //! what no gRPC server would.
 
 use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use compozy_client::{Client, Endpoint};
+use futures::StreamExt;
+use futures::stream::BoxStream;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -27,6 +32,28 @@ pub enum Answer {
     Silence,
     /// End the connection in the middle of the call.
     Cut,
+    /// Headers, then this. Where it ends, so does the call, without trailers if it has sent none.
+    Stream(BoxStream<'static, Beat>),
+}
+
+/// What a stream does next.
+pub enum Beat {
+    /// Sends these bytes.
+    Bytes(Bytes),
+    /// Ends the call.
+    End(tonic::Status),
+    /// Ends the connection.
+    Cut,
+    /// Takes no further call on this connection.
+    GoAway,
+}
+
+/// What becomes of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Open,
+    Leaving,
+    Cut,
 }
 
 /// A request as it came.
@@ -36,6 +63,8 @@ pub struct Seen {
     pub path: String,
     pub headers: HeaderMap,
     pub message: Bytes,
+    /// Which of the server's connections it came on, from 0.
+    pub connection: usize,
 }
 
 impl Seen {
@@ -49,6 +78,8 @@ impl Seen {
 /// A running server.
 pub struct Scripted {
     seen: Arc<Mutex<Vec<Seen>>>,
+    /// Connections that are open.
+    open: Arc<AtomicUsize>,
     pub address: String,
     directory: Option<tempfile::TempDir>,
 }
@@ -62,19 +93,24 @@ impl Scripted {
         let path = directory.path().join("s.sock");
         let address = format!("unix://{}", path.display());
         let listener = UnixListener::bind(path).unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (script, remembered): (Script, _) = (Arc::new(script), seen.clone());
+        let (seen, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (script, remembered, counted): (Script, _, _) = (Arc::new(script), seen.clone(), open.clone());
         tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(
-                    TokioIo::new(stream),
-                    script.clone(),
-                    remembered.clone(),
-                ));
+            for number in 0.. {
+                let Ok((stream, _)) = listener.accept().await else {
+                    return;
+                };
+                let (script, remembered, counted) = (script.clone(), remembered.clone(), counted.clone());
+                tokio::spawn(async move {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    connection(TokioIo::new(stream), number, script, remembered).await;
+                    counted.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
         Self {
             seen,
+            open,
             address,
             directory: Some(directory),
         }
@@ -84,19 +120,24 @@ impl Scripted {
     pub async fn on_port(script: impl Fn(usize, &Seen) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (script, remembered): (Script, _) = (Arc::new(script), seen.clone());
+        let (seen, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (script, remembered, counted): (Script, _, _) = (Arc::new(script), seen.clone(), open.clone());
         tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(
-                    TokioIo::new(stream),
-                    script.clone(),
-                    remembered.clone(),
-                ));
+            for number in 0.. {
+                let Ok((stream, _)) = listener.accept().await else {
+                    return;
+                };
+                let (script, remembered, counted) = (script.clone(), remembered.clone(), counted.clone());
+                tokio::spawn(async move {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    connection(TokioIo::new(stream), number, script, remembered).await;
+                    counted.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
         Self {
             seen,
+            open,
             address,
             directory: None,
         }
@@ -114,16 +155,21 @@ impl Scripted {
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
+
+    /// How many connections are open.
+    pub fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
+    }
 }
 
-async fn connection<S>(stream: TokioIo<S>, script: Script, seen: Arc<Mutex<Vec<Seen>>>)
+async fn connection<S>(stream: TokioIo<S>, connection: usize, script: Script, seen: Arc<Mutex<Vec<Seen>>>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
-    let (cut, mut is_cut) = tokio::sync::watch::channel(false);
-    let cut = Arc::new(cut);
+    let (fate, mut decided) = tokio::sync::watch::channel(Fate::Open);
+    let fate = Arc::new(fate);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let (script, seen, cut) = (script.clone(), seen.clone(), cut.clone());
+        let (script, seen, fate) = (script.clone(), seen.clone(), fate.clone());
         async move {
             let (parts, body) = request.into_parts();
             let message = body.collect().await.unwrap().to_bytes();
@@ -133,6 +179,7 @@ where
                 path: parts.uri.path().to_owned(),
                 headers: parts.headers,
                 message,
+                connection,
             };
             let number = {
                 let mut seen = seen.lock().unwrap();
@@ -149,41 +196,85 @@ where
                 }
                 Answer::Silence => std::future::pending().await,
                 Answer::Cut => {
-                    cut.send_replace(true);
+                    fate.send_replace(Fate::Cut);
                     std::future::pending::<Result<_, Infallible>>().await
                 }
+                Answer::Stream(beats) => Ok(stream_response(beats, fate)),
             }
         }
     });
     let serving =
         hyper::server::conn::http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service);
-    tokio::select! {
-        _ = serving => {}
-        _ = is_cut.wait_for(|cut| *cut) => {}
+    let mut serving = pin!(serving);
+    loop {
+        tokio::select! {
+            _ = serving.as_mut() => return,
+            Ok(()) = decided.changed() => match *decided.borrow_and_update() {
+                Fate::Open => {}
+                Fate::Leaving => serving.as_mut().graceful_shutdown(),
+                Fate::Cut => return,
+            },
+        }
     }
 }
 
-type Frames = StreamBody<tokio_stream::Iter<std::vec::IntoIter<Result<Frame<Bytes>, Infallible>>>>;
+type Frames = UnsyncBoxBody<Bytes, Infallible>;
+
+fn stream_response(
+    beats: BoxStream<'static, Beat>,
+    fate: Arc<tokio::sync::watch::Sender<Fate>>,
+) -> Response<Frames> {
+    let frames = beats.filter_map(move |beat| {
+        let frame = match beat {
+            Beat::Bytes(bytes) => Some(Frame::data(bytes)),
+            Beat::End(status) => {
+                let mut trailers = HeaderMap::new();
+                status.add_header(&mut trailers).unwrap();
+                Some(Frame::trailers(trailers))
+            }
+            Beat::Cut => {
+                fate.send_replace(Fate::Cut);
+                None
+            }
+            Beat::GoAway => {
+                fate.send_replace(Fate::Leaving);
+                None
+            }
+        };
+        async move { frame.map(Ok) }
+    });
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    response.headers_mut().insert(
+        http::header::CONTENT_TYPE,
+        HeaderValue::from_static("application/grpc"),
+    );
+    response
+}
 
 fn response(status: u16, headers: HeaderMap, frames: Vec<Frame<Bytes>>) -> Response<Frames> {
-    let frames: Vec<_> = frames.into_iter().map(Ok).collect();
-    let mut response = Response::new(StreamBody::new(tokio_stream::iter(frames)));
+    let frames = futures::stream::iter(frames.into_iter().map(Ok));
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
     *response.headers_mut() = headers;
     response
 }
 
-fn message_response(message: &[u8]) -> Response<Frames> {
+/// A message as gRPC frames it.
+pub fn framed(message: &[u8]) -> Bytes {
     let mut framed = BytesMut::new();
     framed.put_u8(0);
     framed.put_u32(u32::try_from(message.len()).unwrap());
     framed.put_slice(message);
+    framed.freeze()
+}
+
+fn message_response(message: &[u8]) -> Response<Frames> {
     let ok = [(
         HeaderName::from_static("grpc-status"),
         HeaderValue::from_static("0"),
     )];
     let frames = vec![
-        Frame::data(framed.freeze()),
+        Frame::data(framed(message)),
         Frame::trailers(ok.into_iter().collect()),
     ];
     let kind = [(

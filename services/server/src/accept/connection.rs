@@ -48,7 +48,8 @@ impl Acceptor {
                     let _turn = self.handshakes.acquire().await.ok()?;
                     tls.acceptor().accept(stream).await.ok()
                 };
-                let Ok(Some(stream)) = timeout(self.limits.handshake_timeout, handshake).await else {
+                let handshake = self.close.run_until_cancelled(handshake);
+                let Ok(Some(Some(stream))) = timeout(self.limits.handshake_timeout, handshake).await else {
                     self.metrics.handshakes_failed.inc();
                     tracing::debug!(%address, "a TLS handshake failed or took too long");
                     return;
@@ -88,9 +89,9 @@ impl Acceptor {
     {
         let mut silence = pin!(sleep(self.limits.handshake_timeout));
         let mut old = pin!(wait(age));
-        let draining = self.shutdown.draining();
+        let parting = self.shutdown.parting();
         // Who connects while the server drains is told so, and then served no longer than the listener.
-        let came_late = draining.is_cancelled();
+        let came_late = self.shutdown.has_begun();
         loop {
             tokio::select! {
                 _ = connection.as_mut() => return,
@@ -100,18 +101,18 @@ impl Acceptor {
                     }
                 }
                 () = &mut old => break,
-                () = draining.cancelled(), if !came_late => break,
+                () = parting.cancelled(), if !came_late => break,
                 () = self.close.cancelled() => break,
             }
         }
         connection.as_mut().graceful_shutdown();
         end.0.cancel();
-        let drains = draining.is_cancelled();
-        let hurried = self.shutdown.hurried();
+        let drains = self.shutdown.has_begun();
+        let cutting = self.shutdown.cutting();
         tokio::select! {
             _ = connection.as_mut() => {}
             // While the server drains, its own patience cuts what is left.
-            () = hurried.cancelled() => {}
+            () = cutting.cancelled() => {}
             () = sleep(self.limits.connection_age_grace), if !drains => {}
         }
     }

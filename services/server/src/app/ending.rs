@@ -5,42 +5,31 @@ use std::time::Duration;
 use super::App;
 use crate::daemon_file::DaemonFile;
 
-/// How long connections may take to close once their calls are done.
-const CLOSING: Duration = Duration::from_secs(1);
+/// How long the catalog may take to close, even if the drain time is over; of a short one a quarter.
+const LAST_CHANCE: Duration = Duration::from_secs(1);
 
 impl App {
-    /// Runs until the end has begun, then ends everything. Says whether everything ended by itself; what did not
-    /// was cut.
+    /// Runs until the end has begun, then ends everything. Says whether every call was answered and everything
+    /// ended by itself; what did not was cut.
     pub async fn finish(self) -> bool {
-        let drain_timeout = self.setup.config.drain_timeout;
-        self.shutdown.draining().cancelled().await;
+        let Self {
+            front,
+            observer,
+            close_catalog,
+        } = self;
+        front.shutdown.draining().cancelled().await;
         // The observer ends first, so that nobody sets health back.
-        let observer_ended = self.observer.await.is_ok();
-        self.board.set_serving(false);
-
-        let calls_done = self
+        let observer_ended = observer.await.is_ok();
+        let calls_done = front.take_leave().await;
+        let tasks_done = front.end_tasks().await;
+        let drain_timeout = front.setup.config.drain_timeout;
+        let left = front
             .shutdown
-            .calls_done(self.shutdown.patience(drain_timeout))
-            .await;
-        if !calls_done {
-            tracing::warn!("calls in flight were cut at the end of daemon.drain_timeout");
-        }
-        self.close.cancel();
-        let closed = calls_done && self.connections.join(CLOSING).await;
-        if !closed {
-            self.shutdown.hurry();
-            self.connections
-                .join(CLOSING.min(self.shutdown.left(drain_timeout)))
-                .await;
-        }
-        let tasks_done = self.tasks.join(self.shutdown.left(drain_timeout)).await;
-        if !tasks_done {
-            tracing::warn!(count = self.tasks.count(), "background work did not end in time");
-        }
-        let left = self.shutdown.left(drain_timeout).max(CLOSING);
-        let catalog_closed = tokio::time::timeout(left, self.close_catalog).await.is_ok();
+            .left(drain_timeout)
+            .max(LAST_CHANCE.min(drain_timeout / 4));
+        let catalog_closed = tokio::time::timeout(left, close_catalog).await.is_ok();
 
-        DaemonFile::remove_own(&self.setup.home);
+        DaemonFile::remove_own(&front.setup.home);
         let clean = observer_ended && calls_done && tasks_done && catalog_closed;
         tracing::info!(clean, "stopped");
         clean

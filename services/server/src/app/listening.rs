@@ -11,6 +11,7 @@ use tonic::body::Body;
 use tonic::service::Routes;
 use tower::Service;
 
+use super::services::Services;
 use crate::accept::{Acceptor, Answer, Handler, Listener, TlsSource, socket_path};
 use crate::config::{Config, Limits};
 use crate::failure::Failure;
@@ -29,7 +30,7 @@ pub(super) struct Listeners {
 }
 
 /// Where callers find the server.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Listening {
     pub(super) socket: PathBuf,
     pub(super) addresses: Vec<SocketAddr>,
@@ -38,8 +39,8 @@ pub(super) struct Listening {
 
 /// What answers them.
 pub(super) struct Frame {
-    /// All services, behind the layers.
-    pub(super) routes: Routes,
+    /// All services, to be put behind the layers.
+    pub(super) services: Services,
     /// Health alone, for the telemetry port.
     pub(super) health: Routes,
     pub(super) parts: layer::Parts,
@@ -124,7 +125,7 @@ impl Frame {
     }
 
     fn calls(&self) -> Handler {
-        let stack = layer::around(self.routes.clone(), &self.parts);
+        let stack = layer::around(self.services.clone(), &self.parts);
         Arc::new(move |request: Request<Body>| -> Answer {
             // The layers and the router are always ready.
             Box::pin(stack.clone().call(request))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{RunArguments, runtime};
-use crate::app::{App, Setup};
+use crate::app::{Setup, Starting};
 use crate::clock::SystemClock;
 use crate::config::{Config, Overrides};
 use crate::failure::{Failure, FailureKind};
@@ -22,6 +22,12 @@ use crate::{log, plug};
 const LAST_SPANS: Duration = Duration::from_secs(4);
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let runtime = runtime()?;
+    // Before anything else: whoever starts a daemon may end it in order from its first moments on.
+    let signals = {
+        let _inside = runtime.enter();
+        Signals::listen()?
+    };
     let home = Home::locate()?;
     home::ensure_home(&home)?;
     // From here on nobody else changes this home. Released by the kernel when the process is gone.
@@ -33,14 +39,19 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         ..Overrides::from_environment()
     };
     let config = Arc::new(Config::load(&home, &overrides)?);
-    let runtime = runtime()?;
-    let done = runtime.block_on(serve(home, config, findings));
     // Blocking work that hangs on a dead disk must not hold the process.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    let last_chance = Duration::from_secs(1).min(config.drain_timeout / 4);
+    let done = runtime.block_on(serve(home, config, findings, signals));
+    runtime.shutdown_timeout(last_chance);
     done
 }
 
-async fn serve(home: Home, config: Arc<Config>, findings: Vec<Finding>) -> Result<(), Failure> {
+async fn serve(
+    home: Home,
+    config: Arc<Config>,
+    findings: Vec<Finding>,
+    signals: Signals,
+) -> Result<(), Failure> {
     let clock: Arc<dyn compozy_domain::Clock> = Arc::new(SystemClock);
     let traces = Traces::begin()?;
     log::begin(&home, &config.log, &clock, traces.as_ref().map(Traces::tracer))?;
@@ -54,7 +65,11 @@ async fn serve(home: Home, config: Arc<Config>, findings: Vec<Finding>) -> Resul
         clock,
         random: Arc::new(SystemRandom),
     };
-    let done = run_app(setup).await;
+    let shutdown = Shutdown::new();
+    let done = tokio::select! {
+        done = run_app(setup, shutdown.clone()) => done,
+        () = signals.obey(shutdown) => Ok(()),
+    };
     if let Err(failure) = &done {
         // The person at the terminal is told by the process's last words.
         tracing::error!(target: log::LAST_WORDS, %failure, "ended by a failure");
@@ -65,15 +80,21 @@ async fn serve(home: Home, config: Arc<Config>, findings: Vec<Finding>) -> Resul
     done
 }
 
-async fn run_app(setup: Setup) -> Result<(), Failure> {
-    let signals = Signals::listen()?;
-    let app = App::start(setup, plug::open).await?;
-    let shutdown = app.shutdown();
-    tokio::select! {
+/// Runs until the end that `shutdown` begins, be it in the middle of the start.
+async fn run_app(setup: Setup, shutdown: Shutdown) -> Result<(), Failure> {
+    let draining = shutdown.draining();
+    // Names of addresses are looked up here, which may take as long as their server likes.
+    let listening = draining
+        .run_until_cancelled(Starting::listen(setup, shutdown))
+        .await;
+    let Some(starting) = listening.transpose()? else {
+        return Ok(());
+    };
+    if let Some(app) = starting.open(plug::open).await? {
         // What could not end in time was cut, as daemon.drain_timeout says; that is an orderly end too.
-        _clean = app.finish() => Ok(()),
-        () = signals.obey(shutdown) => Ok(()),
+        let _clean = app.finish().await;
     }
+    Ok(())
 }
 
 fn warn(config: &Config, findings: &[Finding]) {

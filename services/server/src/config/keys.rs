@@ -55,6 +55,7 @@ pub(super) const KEYS: &[(&str, Kind)] = &[
     ("limits.connections", Kind::Count(1, 1_000_000)),
     ("limits.handshakes", Kind::Count(1, 100_000)),
     ("limits.streams_per_connection", Kind::Count(1, 1_000_000)),
+    ("limits.watchers", Kind::Count(1, 1_000_000)),
     ("log.keep", Kind::Count(1, 1_000)),
     ("log.level", Kind::Text),
     ("log.max_age", Kind::Span),

@@ -204,6 +204,7 @@ impl Settling<'_> {
             connections: self.size("limits.connections", 1_024),
             streams_per_connection: u32::try_from(self.count("limits.streams_per_connection", 256))
                 .unwrap_or(256),
+            watchers: self.size("limits.watchers", 4_096),
             handshakes: self.size("limits.handshakes", 64),
             handshake_timeout: self.span("grpc.handshake_timeout", Duration::from_secs(10)),
             calls: self.size("limits.calls", 1_024),

@@ -1,6 +1,7 @@
 //! Between the wire and the domain. Requests are read at the edge and checked there; messages and records are
 //! taken apart field by field, so that a new field does not compile until somebody decides about it.
 
+pub mod change;
 pub mod directory;
 pub mod identity;
 pub mod list;

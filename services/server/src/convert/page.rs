@@ -7,7 +7,7 @@ use prost::Message;
 pub(super) const ROOM: usize = 8 * 1024;
 
 /// Bytes of a message as an element of a repeated field.
-pub(super) fn framed_len(message: &impl Message) -> usize {
+pub(crate) fn framed_len(message: &impl Message) -> usize {
     let length = message.encoded_len();
     1 + prost::length_delimiter_len(length) + length
 }

@@ -83,7 +83,9 @@ impl Check for CatalogCheck {
             Err(failure) if context.config.is_err() => return Err(failure),
             Err(failure) => {
                 let remedy = match failure.kind() {
-                    FailureKind::Unavailable => "see that the database answers, then run doctor again",
+                    FailureKind::Unavailable | FailureKind::Away => {
+                        "see that the database answers, then run doctor again"
+                    }
                     FailureKind::Config => "install a newer release of compozyd",
                     _ => "mend that, or restore a backup, then run doctor again",
                 };

@@ -15,7 +15,41 @@ use tower::Service;
 use super::call::Call;
 use super::{Calls, refuse};
 use crate::accept::Peer;
-use crate::token::Tokens;
+use crate::token::{TokenHash, Tokens, hash};
+
+/// How a caller showed who it is, to look again later: a long stream outlives what its caller may do. In the
+/// extensions of every stream.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    shown: Shown,
+    tokens: Arc<Tokens>,
+    local: Arc<Principal>,
+}
+
+#[derive(Debug, Clone)]
+enum Shown {
+    Socket,
+    Token(TokenHash),
+    Certificate(Arc<[String]>),
+}
+
+impl Standing {
+    /// Who the caller is now.
+    ///
+    /// # Errors
+    /// [`CatalogError::TokenInvalid`] or [`CatalogError::TokenMissing`], where the door is closed by now.
+    pub fn look_again(&self) -> Result<Arc<Principal>, CatalogError> {
+        match &self.shown {
+            Shown::Socket => Ok(Arc::clone(&self.local)),
+            Shown::Token(hash) => self.tokens.by_hash(hash).map(Arc::new),
+            Shown::Certificate(names) => self
+                .tokens
+                .by_certificate(names)
+                .map(Arc::new)
+                .ok_or(CatalogError::TokenMissing),
+        }
+    }
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Authenticate<S> {
@@ -33,19 +67,19 @@ impl<S> Authenticate<S> {
         }
     }
 
-    fn identify(&self, request: &Request<Body>) -> Result<Arc<Principal>, CatalogError> {
-        let certificate: &[String] = match request.extensions().get::<Peer>() {
-            Some(Peer::Socket { .. }) => return Ok(Arc::clone(&self.local)),
-            Some(Peer::Network { names, .. }) => names,
-            None => &[],
+    fn standing(&self, request: &Request<Body>) -> Result<Standing, CatalogError> {
+        let shown = match (request.extensions().get::<Peer>(), bearer(request.headers())) {
+            (Some(Peer::Socket { .. }), _) => Shown::Socket,
+            (_, Err(error)) => return Err(error),
+            (_, Ok(Some(token))) => Shown::Token(hash(token)),
+            (Some(Peer::Network { names, .. }), Ok(None)) => Shown::Certificate(Arc::clone(names)),
+            (None, Ok(None)) => return Err(CatalogError::TokenMissing),
         };
-        if let Some(token) = bearer(request.headers())? {
-            return self.tokens.by_token(token).map(Arc::new);
-        }
-        self.tokens
-            .by_certificate(certificate)
-            .map(Arc::new)
-            .ok_or(CatalogError::TokenMissing)
+        Ok(Standing {
+            shown,
+            tokens: Arc::clone(&self.tokens),
+            local: Arc::clone(&self.local),
+        })
     }
 }
 
@@ -63,8 +97,14 @@ impl<S: Calls> Service<Request<Body>> for Authenticate<S> {
         if call.method.open {
             return Either::Left(self.inner.call(request));
         }
-        match self.identify(&request) {
-            Ok(principal) => {
+        let known = self
+            .standing(&request)
+            .and_then(|standing| standing.look_again().map(|principal| (standing, principal)));
+        match known {
+            Ok((standing, principal)) => {
+                if call.method.streaming {
+                    request.extensions_mut().insert(standing);
+                }
                 // Set once per call, by this layer.
                 let _ = call.principal.set(principal.id.clone());
                 request.headers_mut().remove(AUTHORIZATION);

@@ -18,7 +18,7 @@ pub struct Reference {
 
 impl Registry {
     /// The workspace that a reference names, of those that exist for the caller.
-    pub(super) async fn find(
+    pub(crate) async fn find(
         &self,
         caller: &Caller,
         reference: &Reference,

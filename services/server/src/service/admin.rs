@@ -35,6 +35,7 @@ impl Admin {
         started_at: Timestamp,
         shutdown: Shutdown,
         backups: Backups,
+        watchers_max: usize,
     ) -> Self {
         let picker = if host_id.is_none() {
             DirectoryPicker::None
@@ -47,7 +48,7 @@ impl Admin {
             catalog_id: catalog_id.to_string(),
             host_id: host_id.to_string(),
             store_kind: store_kind.into(),
-            limits: Some(applied_limits()),
+            limits: Some(applied_limits(watchers_max)),
             directory_picker: picker.into(),
             started_at: Some(ProtoTimestamp {
                 seconds,
@@ -126,8 +127,8 @@ fn backup_file(FileEntry { path, size, sha256 }: FileEntry) -> BackupFile {
     }
 }
 
-/// The bounds are constants that fit their fields by far.
-fn applied_limits() -> Limits {
+/// The bounds fit their fields by far.
+fn applied_limits(watchers_max: usize) -> Limits {
     let size = |bound: usize| i32::try_from(bound).unwrap_or(i32::MAX);
     let bytes = |bound: usize| i64::try_from(bound).unwrap_or(i64::MAX);
     Limits {
@@ -139,5 +140,6 @@ fn applied_limits() -> Limits {
         request_bytes_max: bytes(limits::REQUEST_BYTES_MAX),
         response_bytes_max: bytes(limits::RESPONSE_BYTES_MAX),
         path_bytes_max: size(limits::PATH_BYTES_MAX),
+        watchers_max: size(watchers_max),
     }
 }

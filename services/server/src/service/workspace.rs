@@ -2,25 +2,21 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use compozy_domain::{CatalogError, Scope};
 use compozy_proto::workspace::v1 as pb;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceService;
 use tonic::{Request, Response, Status};
 
+use super::caller;
 use crate::convert::request_id::{Mutating, request_id};
 use crate::convert::{
     directory, identity, list, order, prune, reference, register, relink, remove, update, workspace,
 };
-use crate::layer::{Deadline, principal};
 use crate::registry::{Caller, Registry, Repeat, Reply, WriteCall};
 use crate::resume_token;
 use crate::seal::Seal;
 use crate::status::status;
-
-/// For a call without a deadline of its own.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The service.
 #[derive(Debug, Clone)]
@@ -103,17 +99,6 @@ impl WorkspaceApi {
             encode,
         }))
     }
-}
-
-fn caller<T>(request: &Request<T>, scope: Scope) -> Result<Caller, CatalogError> {
-    let principal = principal(request)?;
-    principal.require(scope)?;
-    let deadline = request
-        .extensions()
-        .get::<Deadline>()
-        .and_then(|deadline| deadline.0);
-    let deadline = deadline.map_or_else(|| Instant::now() + PATIENCE, tokio::time::Instant::into_std);
-    Ok(Caller { principal, deadline })
 }
 
 fn remembered<R: prost::Message + Default>(bytes: &[u8]) -> Result<R, CatalogError> {

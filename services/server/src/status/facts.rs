@@ -114,7 +114,8 @@ impl Facts {
                     facts.tell("outcome", "unknown");
                 }
             }
-            CatalogError::RateLimited | CatalogError::Draining => facts.retry_after = Some(RETRY_AFTER),
+            CatalogError::ResumeTokenExpired { oldest_token } => facts.tell("oldest_token", oldest_token),
+            CatalogError::RateLimited | CatalogError::TooManyWatchers | CatalogError::Draining => facts.retry_after = Some(RETRY_AFTER),
             CatalogError::DiskFull
             | CatalogError::DeadlineExceeded
             | CatalogError::TokenMissing

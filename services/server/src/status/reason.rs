@@ -32,6 +32,8 @@ pub const fn reason_name(reason: Reason) -> &'static str {
         Reason::HomeForbidden => "HOME_FORBIDDEN",
         Reason::RecordNotUnderstood => "RECORD_NOT_UNDERSTOOD",
         Reason::EtagMismatch => "ETAG_MISMATCH",
+        Reason::ResumeTokenExpired => "RESUME_TOKEN_EXPIRED",
+        Reason::TooManyWatchers => "TOO_MANY_WATCHERS",
         Reason::RateLimited => "RATE_LIMITED",
         Reason::MessageTooLarge => "MESSAGE_TOO_LARGE",
         Reason::DiskFull => "DISK_FULL",
@@ -78,7 +80,10 @@ pub const fn code(reason: Reason) -> Code {
         | Reason::HomeForbidden
         | Reason::RecordNotUnderstood => Code::FailedPrecondition,
         Reason::EtagMismatch => Code::Aborted,
-        Reason::RateLimited | Reason::MessageTooLarge | Reason::DiskFull => Code::ResourceExhausted,
+        Reason::ResumeTokenExpired => Code::OutOfRange,
+        Reason::TooManyWatchers | Reason::RateLimited | Reason::MessageTooLarge | Reason::DiskFull => {
+            Code::ResourceExhausted
+        }
         Reason::DeadlineExceeded => Code::DeadlineExceeded,
         Reason::PathNotAllowed
         | Reason::PathUnreadable

@@ -45,6 +45,8 @@ pub struct Metrics {
     pub change_log_floor: Gauge,
     /// Committed changes that have no position yet.
     pub change_log_pending: Gauge,
+    /// Seconds that the oldest of them has waited.
+    pub numbering_lag: Gauge<f64, AtomicU64>,
 }
 
 impl Metrics {
@@ -62,6 +64,7 @@ impl Metrics {
             change_log_head: Gauge::default(),
             change_log_floor: Gauge::default(),
             change_log_pending: Gauge::default(),
+            numbering_lag: Gauge::default(),
         };
         metrics.register(|registry| metrics.describe(registry));
         Arc::new(metrics)
@@ -138,6 +141,12 @@ impl Metrics {
             "compozy_change_log_pending",
             "Committed changes that wait for their position",
             self.change_log_pending.clone(),
+        );
+        registry.register_with_unit(
+            "compozy_change_log_numbering_lag",
+            "How long the oldest change without a position has waited",
+            Unit::Seconds,
+            self.numbering_lag.clone(),
         );
         registry.register(
             "compozy_defects",

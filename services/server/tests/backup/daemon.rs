@@ -11,7 +11,7 @@ use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClie
 use compozy_proto::workspace::v1::{
     ListWorkspacesRequest, ListWorkspacesResponse, RegisterWorkspaceRequest, Workspace,
 };
-use compozy_server::app::{App, Setup};
+use compozy_server::app::{Setup, Starting};
 use compozy_server::clock::SystemClock;
 use compozy_server::config::{Config, Overrides};
 use compozy_server::home::{self, Home};
@@ -97,7 +97,8 @@ impl Daemon {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
         };
-        let app = App::start(setup, plug::open).await.unwrap();
+        let starting = Starting::listen(setup, Shutdown::new()).await.unwrap();
+        let app = starting.open(plug::open).await.unwrap().unwrap();
         let (shutdown, address) = (app.shutdown(), app.addresses().first().copied());
         let channel = socket(app.socket()).await;
         let mut running = JoinSet::new();

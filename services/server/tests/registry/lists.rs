@@ -13,7 +13,7 @@ use prost::Message as _;
 use tonic::Code;
 
 use crate::requests::{ID1, list, moved, named, remove, titled, update};
-use crate::world::World;
+use crate::world::{World, workspace_of};
 
 cases! {
     w207_an_empty_catalog,
@@ -257,18 +257,18 @@ async fn the_latest_change_comes_first(world: World) {
 async fn what_is_written_after_a_page_lies_behind_its_revision(world: World) {
     world.reg_new("a").await;
     let (_, info) = page(&world, list()).await;
-    let revision = resume_token::decode(&world.daemon.seal, &info.revision)
+    let token = resume_token::decode(&world.daemon.seal, &info.revision)
         .await
         .unwrap();
     let row = world.reg_new("b").await;
     let changes = world.changes().await;
     let missed: Vec<_> = changes
         .iter()
-        .filter(|entry| entry.position > revision.position)
+        .filter(|entry| entry.position > token.revision.position)
         .collect();
     let of_b = missed
         .iter()
-        .filter(|entry| entry.change.workspace_id.as_str() == row.id);
+        .filter(|entry| workspace_of(&entry.change) == row.id);
     assert_eq!(of_b.count(), 1);
 }
 

@@ -10,7 +10,7 @@ use compozy_proto::workspace::v1 as pb;
 use compozy_store::conformance::Seeded;
 
 use crate::requests::{moved, named, prune, register, relink, remove, titled, update};
-use crate::world::World;
+use crate::world::{World, workspace_of};
 
 /// What the model knows of a workspace.
 #[derive(Debug, Clone, PartialEq)]
@@ -332,7 +332,7 @@ impl Model {
         let changes = world.changes().await;
         let reasons: Vec<_> = changes
             .iter()
-            .map(|entry| (entry.change.workspace_id.to_string(), entry.change.reason))
+            .map(|entry| (workspace_of(&entry.change), entry.change.reason))
             .collect();
         assert_eq!(reasons, self.changes);
         check_versions(&changes);
@@ -372,7 +372,7 @@ fn check_versions(changes: &[compozy_domain::ChangeEntry]) {
             continue;
         }
         let before = versions
-            .insert(change.workspace_id.to_string(), change.version)
+            .insert(workspace_of(change), change.version)
             .unwrap_or(0);
         assert_eq!(change.version, before + 1, "{change:?}");
     }

@@ -6,7 +6,7 @@ use compozy_domain::{ChangeKind, ChangeReason};
 use tonic::Code;
 
 use crate::requests::moved;
-use crate::world::World;
+use crate::world::{World, workspace_of};
 
 cases! {
     w201_a_move_in_front_of_another,
@@ -44,7 +44,7 @@ async fn w201_a_move_in_front_of_another(world: World) {
         (change.kind, change.reason),
         (ChangeKind::WorkspaceOrder, ChangeReason::Moved)
     );
-    assert_eq!(change.workspace_id.as_str(), ids[0]);
+    assert_eq!(workspace_of(change), ids[0]);
 }
 
 async fn w202_a_move_to_the_end(mut world: World) {

@@ -7,7 +7,7 @@ use tonic::Code;
 
 use crate::requests::{get, remove};
 use crate::tree::tree;
-use crate::world::World;
+use crate::world::{World, workspace_of};
 
 cases! {
     w229_w230_what_is_not_there,
@@ -54,7 +54,7 @@ async fn a_removal_touches_no_directory_and_is_one_change(world: World) {
         (change.kind, change.op),
         (ChangeKind::Workspace, ChangeOp::Deleted)
     );
-    assert_eq!(change.workspace_id.as_str(), row.id);
+    assert_eq!(workspace_of(change), row.id);
 }
 
 async fn w232_a_root_that_is_missing(world: World) {

@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use compozy_domain::{
-    CatalogId, ChangeEntry, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp,
+    CatalogId, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp,
     Visibility, Workspace, WorkspaceId,
 };
 use compozy_store::{
     Answer, Call, CatalogKey, CatalogStore, ChangeLog, Error, Finding, Intent, IntentId, IntentStore,
-    LastObservation, ListWorkspaces, LogHead, MoveBefore, Moved, Observation, ObservationStore, PathLock,
+    LastObservation, ListWorkspaces, LogHead, LogSlice, MoveBefore, Moved, Numbering, Observation, ObservationStore, PathLock,
     Prune, Pruned, Register, Registered, Relink, Remove, Removed, Result, SetDurableId, SqlStore, StoreKind,
     Update, WorkspaceStore,
 };
@@ -111,6 +112,20 @@ impl WorkspaceStore for WatchedStore {
         self.inner().of_host(host, after, limit).await
     }
 
+    async fn find_all(&self, ids: &[WorkspaceId], visibility: &Visibility) -> Result<Vec<Workspace>> {
+        self.inner().find_all(ids, visibility).await
+    }
+
+    async fn above(
+        &self,
+        after: Option<&WorkspaceId>,
+        only: &[WorkspaceId],
+        limit: u32,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>> {
+        self.inner().above(after, only, limit, visibility).await
+    }
+
     async fn list(&self, list: &ListWorkspaces) -> Result<Page<Workspace>> {
         self.inner().list(list).await
     }
@@ -194,12 +209,28 @@ impl ChangeLog for WatchedStore {
         self.inner().head().await
     }
 
-    async fn read_after(&self, position: i64, limit: u32) -> Result<(Vec<ChangeEntry>, i64)> {
+    async fn read_after(&self, position: i64, limit: u32) -> Result<LogSlice> {
         self.inner().read_after(position, limit).await
     }
 
-    async fn number_pending(&self) -> Result<u64> {
+    async fn number_pending(&self) -> Result<Numbering> {
         self.inner().number_pending().await
+    }
+
+    async fn settle(&self, deadline: Instant) -> Result<()> {
+        self.inner().settle(deadline).await
+    }
+
+    async fn hinted(&self) {
+        self.inner().hinted().await;
+    }
+
+    async fn hint(&self) {
+        self.inner().hint().await;
+    }
+
+    fn poll_period(&self) -> Duration {
+        self.inner().poll_period()
     }
 
     async fn trim(&self, before: Timestamp, entries: u64) -> Result<u64> {

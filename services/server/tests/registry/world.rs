@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use compozy_domain::id::new_ulid;
-use compozy_domain::{ChangeEntry, Clock as _, HostId, WorkspaceId};
+use compozy_domain::{ChangeEntry, Clock as _, HostId, NewChange, WorkspaceId};
 use compozy_proto::workspace::v1 as pb;
 use compozy_resolver::Disk;
 use compozy_resolver::files::faulty::Faulty;
@@ -155,11 +155,12 @@ impl Setup {
 
     /// Every change so far, in order. On Postgres positions are given after commit.
     pub(crate) async fn changes(&self) -> Vec<ChangeEntry> {
-        while self.store.number_pending().await.unwrap() > 0 {}
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        self.store.settle(deadline).await.unwrap();
         let mut all = Vec::new();
         loop {
             let last = all.last().map_or(0, |entry: &ChangeEntry| entry.position);
-            let (mut more, _) = self.store.read_after(last, 1_000).await.unwrap();
+            let mut more = self.store.read_after(last, 1_000).await.unwrap().entries;
             if more.is_empty() {
                 return all;
             }
@@ -310,4 +311,9 @@ impl World {
             tree: tree(&self.t),
         }
     }
+}
+
+/// The workspace that an entry of the log is about.
+pub(crate) fn workspace_of(change: &NewChange) -> String {
+    change.workspace_id.as_ref().expect("it is about one").to_string()
 }

@@ -14,12 +14,8 @@ use crate::running::{PATIENCE, spawn};
 /// An empty message as gRPC frames it.
 const EMPTY: Bytes = Bytes::from_static(&[0; 5]);
 
-/// Calls a method with an empty message and answers its status.
-pub async fn call(socket: &Path, path: &str, headers: &[(&str, &str)]) -> Status {
-    let stream = UnixStream::connect(socket).await.unwrap();
-    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
-    let (mut sender, connection) = handshake.await.unwrap();
-    spawn(connection);
+/// A call of a method with an empty message.
+fn request(path: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
     let mut request = Request::builder()
         .method(Method::POST)
         .uri(format!("http://localhost{path}"))
@@ -28,7 +24,56 @@ pub async fn call(socket: &Path, path: &str, headers: &[(&str, &str)]) -> Status
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let sent = sender.send_request(request.body(Full::new(EMPTY)).unwrap());
+    request.body(Full::new(EMPTY)).unwrap()
+}
+
+/// A stream that is open, and nobody reads it.
+pub struct Unread {
+    _response: http::Response<hyper::body::Incoming>,
+    _connection: Box<dyn std::any::Any>,
+}
+
+/// Opens a stream whose client has room for nothing.
+pub async fn open_without_window(socket: &Path, path: &str) -> Unread {
+    let stream = UnixStream::connect(socket).await.unwrap();
+    let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(0);
+    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+    let connection = spawn(connection);
+    let sent = sender.send_request(request(path, &[]));
+    Unread {
+        _response: tokio::time::timeout(PATIENCE, sent)
+            .await
+            .expect("no headers")
+            .unwrap(),
+        _connection: Box::new((sender, connection)),
+    }
+}
+
+/// Opens a stream whose client then stops as a process does: its socket stays, and nothing is read or written.
+pub async fn open_and_freeze(socket: &Path, path: &str) -> Unread {
+    let stream = UnixStream::connect(socket).await.unwrap();
+    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.unwrap();
+    let mut connection = Box::pin(connection);
+    let sent = tokio::time::timeout(PATIENCE, sender.send_request(request(path, &[])));
+    let response = tokio::select! {
+        response = sent => response.expect("no headers").unwrap(),
+        ended = &mut connection => panic!("the connection ended: {ended:?}"),
+    };
+    Unread {
+        _response: response,
+        _connection: Box::new((sender, connection)),
+    }
+}
+
+/// Calls a method with an empty message and answers its status.
+pub async fn call(socket: &Path, path: &str, headers: &[(&str, &str)]) -> Status {
+    let stream = UnixStream::connect(socket).await.unwrap();
+    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.unwrap();
+    spawn(connection);
+    let sent = sender.send_request(request(path, headers));
     let response = tokio::time::timeout(PATIENCE, sent)
         .await
         .expect("no answer")

@@ -45,6 +45,13 @@ impl Place {
         self.dress(Command::new(COMPOZYD), arguments)
     }
 
+    /// The daemon on the catalog at this URL.
+    pub fn command_on(&self, store_url: &str) -> Command {
+        let mut command = self.command(&["run"]);
+        command.env("COMPOZY_STORE_URL", store_url);
+        command
+    }
+
     /// The same under another umask.
     pub fn command_with_umask(&self, umask: &str, arguments: &[&str]) -> Command {
         let mut shell = Command::new("sh");
@@ -78,14 +85,9 @@ impl Place {
     }
 
     /// Waits until the daemon of this command is SERVING.
-    pub async fn serving(&self, mut command: Command) -> Daemon {
-        let child = command.spawn().unwrap();
-        let pid = child.id().unwrap();
-        let mut daemon = Daemon {
-            child,
-            pid,
-            socket: PathBuf::new(),
-        };
+    pub async fn serving(&self, command: Command) -> Daemon {
+        let mut daemon = Daemon::spawned(command, PathBuf::new());
+        let pid = daemon.pid;
         until("the daemon serves", async || {
             if let Some(status) = daemon.child.try_wait().unwrap() {
                 panic!("the daemon ended with {status}");
@@ -133,6 +135,13 @@ pub struct Daemon {
 }
 
 impl Daemon {
+    /// Starts a daemon that will listen on this socket, and waits for nothing.
+    pub fn spawned(mut command: Command, socket: PathBuf) -> Self {
+        let child = command.spawn().unwrap();
+        let pid = child.id().unwrap();
+        Self { child, pid, socket }
+    }
+
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.pid).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();

@@ -11,13 +11,13 @@ use tonic_health::pb::health_client::HealthClient;
 use tonic_prost::ProstCodec;
 
 use crate::running::{
-    Running, call, call_with, explained, reason, start, tokens_file, try_start, with_headers,
+    Scripted, call, call_with, explained, reason, start, tokens_file, try_start, with_headers,
 };
 
 const TCP: &str = "grpc.listen = \"127.0.0.1:0\"\n";
 
 /// A server on TCP with a reader, a writer and an administrator.
-async fn with_tokens() -> Running {
+async fn with_tokens() -> Scripted {
     let config = format!("{TCP}auth.tokens_file = \"$COMPOZY_HOME/tokens.toml\"\n");
     let write = |home: &Home| {
         let entries: [(&str, &[&str]); 3] = [
@@ -58,7 +58,7 @@ async fn refusals(channel: &Channel, descriptors: &FileDescriptorSet) -> Vec<(St
 }
 
 #[tokio::test]
-async fn w326_over_tcp_every_method_but_health_needs_a_token() {
+async fn w326_n199_over_tcp_every_method_but_health_needs_a_token() {
     let server = start(TCP).await;
     let channel = server.network().await;
     let refused = refusals(&channel, &compozy_server::descriptors::all().unwrap()).await;

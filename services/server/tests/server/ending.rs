@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use compozy_proto::admin::v1::ShutdownRequest;
 use compozy_proto::admin::v1::admin_service_client::AdminServiceClient;
+use compozy_server::catalog::SERVICE_NAMES;
 use tonic::Code;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_types::StatusExt;
 
-use crate::health::check;
+use crate::health::{check, list, next, watch};
 use crate::running::{call, reason, spawn, start, until};
 
 #[tokio::test]
-async fn calls_in_flight_finish_and_new_ones_are_told_that_the_server_drains() {
+async fn n177_calls_in_flight_finish_and_new_ones_are_told_that_the_server_drains() {
     let server = start("").await;
     let channel = server.channel().await;
     let in_flight = {
@@ -44,7 +45,7 @@ async fn calls_in_flight_finish_and_new_ones_are_told_that_the_server_drains() {
 }
 
 #[tokio::test]
-async fn what_does_not_finish_is_cut_within_the_drain_time() {
+async fn n181_what_does_not_finish_is_cut_within_the_drain_time() {
     let server = start("daemon.drain_timeout = \"400ms\"\n").await;
     let channel = server.channel().await;
     let stuck = spawn(async move { call(&channel, "wait").await });
@@ -52,7 +53,48 @@ async fn what_does_not_finish_is_cut_within_the_drain_time() {
     let begun = Instant::now();
     assert!(!server.end().await);
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    assert!(stuck.await.unwrap().is_err());
+    let cut = stuck.await.unwrap().unwrap_err();
+    assert_eq!(
+        (cut.code(), reason(&cut).as_str()),
+        (Code::Unavailable, "DRAINING")
+    );
+}
+
+#[tokio::test]
+async fn n182_every_watch_of_health_says_not_serving_while_calls_are_waited_for() {
+    let server = start("").await;
+    let channel = server.channel().await;
+    let mut watches = Vec::new();
+    for name in SERVICE_NAMES.into_iter().chain([""]) {
+        let mut watch = watch(&channel, name).await;
+        while next(&mut watch).await != ServingStatus::Serving {}
+        watches.push(watch);
+    }
+    let stuck = {
+        let channel = channel.clone();
+        spawn(async move { call(&channel, "wait").await })
+    };
+    server.gate.waiting.acquire().await.unwrap().forget();
+    server.shutdown.begin("the test");
+    for watch in &mut watches {
+        assert_eq!(next(watch).await, ServingStatus::NotServing);
+    }
+    let late = server.channel().await;
+    for name in SERVICE_NAMES.into_iter().chain([""]) {
+        assert_eq!(
+            next(&mut watch(&late, name).await).await,
+            ServingStatus::NotServing
+        );
+        assert_eq!(list(&late).await[name], ServingStatus::NotServing);
+    }
+    assert_eq!(
+        next(&mut watch(&late, "liveness").await).await,
+        ServingStatus::Serving
+    );
+    assert!(!stuck.is_finished());
+    server.gate.open.add_permits(1);
+    stuck.await.unwrap().unwrap();
+    assert!(server.ended().await);
 }
 
 #[tokio::test]

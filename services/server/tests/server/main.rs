@@ -6,19 +6,28 @@
     unreachable_pub
 )]
 
+#[macro_use]
+mod site;
+
 mod bare;
 mod binary;
 mod callers;
 mod calls;
 mod connections;
+mod daemon_end;
+mod daemon_start;
+mod draining;
 mod ending;
 mod files;
 mod health;
 mod namespace;
 mod process;
+mod proxy;
 mod reflection;
 mod running;
 mod script;
+mod starting;
 mod telemetry;
 mod tls;
 mod traces;
+mod watches;

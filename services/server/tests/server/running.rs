@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::future::ready;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,9 +13,9 @@ use compozy_domain::{CatalogError, CatalogId};
 use compozy_proto::admin::v1::StoreKind;
 use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use compozy_proto::workspace::v1::{GetWorkspaceRequest, GetWorkspaceResponse};
-use compozy_server::app::{App, Setup};
+use compozy_server::app::{App, Setup, Starting};
 use compozy_server::backup::Copies;
-use compozy_server::catalog::{Catalog, CatalogContext, Readiness};
+use compozy_server::catalog::{Catalog, Readiness};
 use compozy_server::clock::SystemClock;
 use compozy_server::config::{Config, Overrides};
 use compozy_server::failure::Failure;
@@ -65,52 +67,61 @@ pub struct Running {
     pub addresses: Vec<std::net::SocketAddr>,
     pub telemetry: Vec<std::net::SocketAddr>,
     pub shutdown: Shutdown,
+    finished: JoinHandle<bool>,
+}
+
+/// A running server with the scripted service and a store that is there or away.
+pub struct Scripted {
     pub gate: Arc<Gate>,
     pub store: Arc<Store>,
-    finished: JoinHandle<bool>,
+    running: Running,
     _directory: tempfile::TempDir,
 }
 
+impl Deref for Scripted {
+    type Target = Running;
+
+    fn deref(&self) -> &Running {
+        &self.running
+    }
+}
+
 /// Starts a server with the scripted service; `config` is the text of its `config.toml`.
-pub async fn start(config: &str) -> Running {
+pub async fn start(config: &str) -> Scripted {
     try_start(config, |_| {}).await.unwrap()
 }
 
 /// Starts a server in a home that `prepare` has put files into.
-pub async fn try_start(config: &str, prepare: impl FnOnce(&Home)) -> Result<Running, Failure> {
+pub async fn try_start(config: &str, prepare: impl FnOnce(&Home)) -> Result<Scripted, Failure> {
     let directory = tempfile::tempdir().unwrap();
     let home = Home::at(directory.path().join("home"));
     home::prepare(&home)?;
     prepare(&home);
     let (script, gate) = Script::new();
     let store = Arc::new(Store::default());
-    let readiness: Arc<dyn Readiness> = store.clone();
-    let copies: Arc<dyn Copies> = store.clone();
-    let open = |_context: CatalogContext| async move {
-        Ok(Catalog {
-            id: CatalogId::from_stored("01HXJ9YR4QZ0V7M3T5B8N2C6KD".to_owned()),
-            store_kind: StoreKind::Sqlite,
-            readiness,
-            copies,
-            service_names: vec!["compozy.workspace.v1.WorkspaceService"],
-            add_services: Box::new(|routes| {
-                routes.add_service(script);
-            }),
-            close: Box::pin(async {}),
-        })
-    };
-    let app = App::start(setup(&home, config)?, open).await?;
-    Ok(Running {
-        socket: app.socket().to_owned(),
-        addresses: app.addresses().to_vec(),
-        telemetry: app.telemetry_addresses().to_vec(),
-        shutdown: app.shutdown(),
-        home,
+    let starting = Starting::listen(setup(&home, config)?, Shutdown::new()).await?;
+    let app = starting.open(|_| ready(Ok(catalog(&script, &store)))).await?;
+    Ok(Scripted {
         gate,
         store,
-        finished: spawn(app.finish()),
+        running: Running::of(&home, app.expect("nothing ended it")),
         _directory: directory,
     })
+}
+
+/// A catalog that serves the script.
+pub fn catalog(script: &Script, store: &Arc<Store>) -> Catalog {
+    let script = script.clone();
+    Catalog {
+        id: CatalogId::from_stored("01HXJ9YR4QZ0V7M3T5B8N2C6KD".to_owned()),
+        store_kind: StoreKind::Sqlite,
+        readiness: Arc::clone(store) as _,
+        copies: Arc::clone(store) as _,
+        add_services: Box::new(|routes| {
+            routes.add_service(script);
+        }),
+        close: Box::pin(async {}),
+    }
 }
 
 /// What a server of this home is made from.
@@ -138,6 +149,18 @@ where
 }
 
 impl Running {
+    /// Runs it to its end.
+    pub fn of(home: &Home, app: App) -> Self {
+        Self {
+            home: home.clone(),
+            socket: app.socket().to_owned(),
+            addresses: app.addresses().to_vec(),
+            telemetry: app.telemetry_addresses().to_vec(),
+            shutdown: app.shutdown(),
+            finished: spawn(app.finish()),
+        }
+    }
+
     /// A new connection to the socket.
     pub async fn channel(&self) -> Channel {
         socket_channel(&self.socket).await
@@ -183,6 +206,18 @@ impl Running {
             .await
             .expect("the server never ended")
             .unwrap()
+    }
+}
+
+impl Scripted {
+    /// Ends the server and says whether everything ended by itself.
+    pub async fn end(self) -> bool {
+        self.running.end().await
+    }
+
+    /// Waits for the end that something else began.
+    pub async fn ended(self) -> bool {
+        self.running.ended().await
     }
 }
 

@@ -9,7 +9,11 @@ use crate::health::check;
 use crate::running::{PATIENCE, Running, call, start, until};
 
 async fn get(server: &Running, path: &str) -> String {
-    let mut stream = TcpStream::connect(server.telemetry[0]).await.unwrap();
+    get_at(&server.telemetry[0].to_string(), path).await
+}
+
+async fn get_at(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
@@ -18,6 +22,20 @@ async fn get(server: &Running, path: &str) -> String {
         .expect("no answer")
         .unwrap();
     answer
+}
+
+/// How many calls are under way.
+pub async fn calls_in_flight(server: &Running) -> u32 {
+    calls_in_flight_at(&server.telemetry[0].to_string()).await
+}
+
+/// The same of a server that is known by the address of its telemetry.
+pub async fn calls_in_flight_at(address: &str) -> u32 {
+    let text = get_at(address, "/metrics").await;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("rpc_server_calls_in_flight "));
+    line.unwrap().trim().parse().unwrap()
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use compozy_server::home::Home;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
-use crate::running::{Running, explained, try_start, until, with_headers};
+use crate::running::{Running, Scripted, explained, try_start, until, with_headers};
 
 type Issuer = CertifiedIssuer<'static, KeyPair>;
 
@@ -37,7 +37,7 @@ fn install(directory: &Path, issuer: &Issuer) {
     std::fs::write(directory.join("cert.pem"), certificate).unwrap();
 }
 
-async fn serve(config: &str, prepare: impl FnOnce(&Home)) -> Running {
+async fn serve(config: &str, prepare: impl FnOnce(&Home)) -> Scripted {
     try_start(config, prepare).await.unwrap()
 }
 

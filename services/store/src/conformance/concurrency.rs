@@ -146,7 +146,10 @@ pub async fn a_page_is_one_snapshot_under_writes<E: Engine>(catalog: Catalog<E>)
             .iter()
             .filter(|entry| entry.position <= page.revision.position)
             .count();
-        let mut made = entries.iter().take(told).map(|entry| &entry.change.workspace_id);
+        let mut made = entries
+            .iter()
+            .take(told)
+            .filter_map(|entry| entry.change.workspace_id.as_ref());
         assert!(
             made.all(|id| listed.contains(id)),
             "a watch from the page's revision would miss a row"

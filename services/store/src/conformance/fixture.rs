@@ -16,6 +16,7 @@ use super::hooks;
 use super::numbers::Numbers;
 use super::requests::Request;
 use crate::call::{Answer, Call, Written};
+use crate::catalog::{CatalogStore as _, StoreKind};
 use crate::change_log::ChangeLog as _;
 use crate::error::{Error, Result};
 use crate::open::{Access, Durability, OpenOptions, SqlStore, StoreAddress};
@@ -319,7 +320,8 @@ impl<E> Catalog<E> {
 
     /// Gives every committed entry its position.
     pub async fn number_all(&self) {
-        while self.store.number_pending().await.unwrap() > 0 {}
+        let soon = Instant::now() + Duration::from_secs(60);
+        self.store.settle(soon).await.unwrap();
     }
 
     /// Every entry of the change log.
@@ -333,11 +335,24 @@ impl<E> Catalog<E> {
         let mut entries: Vec<ChangeEntry> = Vec::new();
         loop {
             let after = entries.last().map_or(position, |entry| entry.position);
-            let (more, _floor) = self.store.read_after(after, 1_000).await.unwrap();
+            let more = self.store.read_after(after, 1_000).await.unwrap().entries;
             if more.is_empty() {
                 return entries;
             }
             entries.extend(more);
+        }
+    }
+
+    /// The instant that an entry is to carry: on SQLite that of its call. On Postgres it is the server's, whatever it
+    /// is, and so not that of the tests, which lies years ahead.
+    #[must_use]
+    pub fn instant_of_entry(&self, call: Timestamp, entry: Timestamp) -> Timestamp {
+        match self.store.kind() {
+            StoreKind::Sqlite => call,
+            StoreKind::Postgres => {
+                assert!(entry < START, "it is the process's: {entry:?}");
+                entry
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use compozy_domain::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
@@ -28,6 +29,42 @@ pub async fn execute(store: &SqlStore, sql: &str) -> Result<u64> {
 /// As any read.
 pub async fn rows(store: &SqlStore, sql: &str) -> Result<Vec<Vec<String>>> {
     store.db().read(Arc::new(Query(sql.to_owned()))).await
+}
+
+/// Appends entries about a workspace that is not there, all of one instant, in one statement.
+///
+/// # Errors
+/// As any write.
+pub async fn append_entries(store: &SqlStore, count: u64, at: Timestamp) -> Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    store
+        .db()
+        .write(deadline, Arc::new(AppendEntries { count, at }))
+        .await
+}
+
+struct AppendEntries {
+    count: u64,
+    at: Timestamp,
+}
+
+#[async_trait]
+impl Transaction for AppendEntries {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx) -> Result<()> {
+        let (count, at) = (self.count, self.at.nanos());
+        let sql = format!(
+            "WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < {count}) \
+             INSERT INTO change (position, kind, op, reason, host_id, workspace_id, version, at) \
+             SELECT h.head + c.n, 'workspace', 'upserted', 'updated', 'h1', 'ws_00000000000000ff', c.n, {at} \
+             FROM counted c, change_head h WHERE h.one = 1"
+        );
+        tx.execute(&sql, &[]).await?;
+        let sql = format!("UPDATE change_head SET head = head + {count} WHERE one = 1");
+        tx.execute(&sql, &[]).await?;
+        Ok(())
+    }
 }
 
 struct Execute(String);

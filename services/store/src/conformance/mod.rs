@@ -24,8 +24,10 @@ pub mod counted;
 pub mod failing_commits;
 pub mod identity;
 pub mod intents;
+pub mod keyset;
 pub mod list;
 pub mod list_filters;
+pub mod logged;
 pub mod names;
 pub mod observations;
 pub mod observed_status;
@@ -40,11 +42,15 @@ pub mod request_ids;
 pub mod request_races;
 pub mod rows;
 pub mod shared;
+pub mod trim;
 pub mod update;
 pub mod visibility;
 
-pub use engine::{Engine, Postgres, SqliteFile, SqliteMemory, run, run_unopened};
+pub use engine::{
+    Account, Engine, POOL_SIZE, PooledPostgres, Pooler, Postgres, SqliteFile, SqliteMemory,
+    postgres_programs, run, run_unopened,
+};
 pub use fixture::{BINARY, Catalog, HOST, START, fresh, open, rejection};
-pub use hooks::{HeldWriter, execute, hold_writer, rows as raw_rows};
+pub use hooks::{HeldWriter, append_entries, execute, hold_writer, rows as raw_rows};
 pub use numbers::{Numbers, Seeded};
 pub use requests::Request;

@@ -47,7 +47,7 @@ pub async fn w201_only_the_moved_one_changes_its_place<E: Engine>(catalog: Catal
             ChangeReason::Moved
         )
     );
-    assert_eq!((&change.workspace_id, change.version), (a, 1));
+    assert_eq!((change.workspace_id.as_ref(), change.version), (Some(a), 1));
 }
 
 pub async fn w202_without_an_anchor_it_goes_to_the_end<E: Engine>(catalog: Catalog<E>) {

@@ -55,7 +55,7 @@ pub async fn w234_thirty_days_are_counted_to_the_instant<E: Engine>(catalog: Cat
     let entries = catalog.log_after(head).await;
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].change.reason, ChangeReason::RemovedSessionsKept);
-    assert_eq!(entries[0].change.workspace_id, due.id);
+    assert_eq!(entries[0].change.workspace_id, Some(due.id));
 }
 
 pub async fn w235_only_tried_it_names_them_and_keeps_them<E: Engine>(catalog: Catalog<E>) {

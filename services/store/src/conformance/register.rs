@@ -50,16 +50,15 @@ pub async fn a_registration_appends_one_entry_behind_its_revision<E: Engine>(cat
     };
     let entries = catalog.log_after(written.revision.position).await;
     let changes: Vec<NewChange> = entries.into_iter().map(|entry| entry.change).collect();
-    let expected = NewChange {
-        kind: ChangeKind::Workspace,
-        op: ChangeOp::Upserted,
-        reason: ChangeReason::Created,
-        host_id: created.host_id,
-        workspace_id: created.id,
-        version: 1,
-        session_count: 0,
-        at,
-    };
+    let told_at = catalog.instant_of_entry(at, changes[0].at);
+    let expected = NewChange::of_workspace(
+        ChangeKind::Workspace,
+        (ChangeOp::Upserted, ChangeReason::Created),
+        &created.host_id,
+        &created.id,
+        1,
+        told_at,
+    );
     assert_eq!(changes, [expected]);
 }
 

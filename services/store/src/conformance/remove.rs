@@ -65,7 +65,10 @@ pub async fn w231_a_removal_appends_one_entry<E: Engine>(catalog: Catalog<E>) {
             (change.kind, change.op, change.reason),
             (ChangeKind::Workspace, ChangeOp::Deleted, reason)
         );
-        assert_eq!((&change.workspace_id, change.session_count), (&workspace.id, 0));
+        assert_eq!(
+            (change.workspace_id.as_ref(), change.session_count),
+            (Some(&workspace.id), 0)
+        );
         assert_eq!(change.version, workspace.version + 1);
     }
 }

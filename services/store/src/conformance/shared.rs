@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use compozy_domain::{Timestamp, WorkspaceStatus};
+use compozy_domain::Timestamp;
 use tokio::task::JoinSet;
 
 use super::change_log::{assert_dense, assert_versions_ascend, number_until, read_until};
 use super::engine::Engine;
 use super::fixture::{Catalog, HOST, host};
-use super::observations::seen;
 use super::requests::Request;
 use super::update::retitle;
 use crate::call::Answer;
@@ -130,13 +129,12 @@ pub async fn keys_rounds_and_the_first_start_belong_to_the_catalog<E: Engine>(ca
     other.store.close().await;
 }
 
-pub async fn what_one_process_sees_another_tells<E: Engine>(catalog: Catalog<E>) {
+pub async fn n018_of_two_that_see_a_root_missing_one_tells<E: Engine>(catalog: Catalog<E>) {
     let other = catalog.opened_again().await;
-    let row = catalog.register("/w/a").await;
-    let look = [seen(&row, WorkspaceStatus::RootMissing)];
-    other.store.record(&look, catalog.tick()).await.unwrap();
-    catalog.store.record(&look, catalog.tick()).await.unwrap();
-    assert_eq!(catalog.log().await.len(), 2);
-    assert_eq!(catalog.get(&row.id).await.version, 2);
+    assert_eq!(super::logged::both_see_it_missing(&catalog, &other).await, 1);
+    let log = catalog.log().await;
+    assert_eq!(other.log().await, log);
+    let id = log[0].change.workspace_id.clone().unwrap();
+    assert_eq!(catalog.get(&id).await.version, 2);
     other.store.close().await;
 }

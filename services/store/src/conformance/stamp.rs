@@ -21,7 +21,12 @@ macro_rules! conformance {
             an_entry_of_a_clock_that_was_set_back_leaves_no_gap,
             a_revision_is_the_head_of_the_log,
             a_committed_entry_is_counted_until_it_has_a_position,
-            the_one_who_numbers_is_told_of_commits,
+            who_follows_is_told_of_what_is_appended,
+            a_process_does_not_hint_to_itself,
+            a_settled_log_has_a_position_for_every_commit,
+            a_pending_entry_tells_how_long_it_has_waited,
+            an_entry_is_read_as_it_was_written,
+            n133_entries_carry_the_clock_of_the_catalog,
             n186_positions_are_dense_under_many_writers,
         });
         $crate::stamp_promises!($engine, concurrency: {
@@ -59,6 +64,24 @@ macro_rules! conformance {
             an_intent_of_an_unknown_kind_is_left_alone,
             a_path_lock_keeps_out_everybody_else,
             many_wait_for_one_path_and_each_gets_it_alone,
+        });
+        $crate::stamp_promises!($engine, keyset: {
+            the_rows_of_some_ids_are_those_that_exist_for_the_caller,
+            rows_read_by_id_name_only_visible_shares,
+            pages_above_an_id_meet_every_visible_row_once,
+            a_page_above_an_id_shows_rows_as_they_are_then,
+        });
+        $crate::stamp_promises!($engine, logged: {
+            n006_each_operation_appends_one_entry_with_its_reason,
+            n007_a_move_appends_one_entry_of_the_order,
+            a_removal_appends_one_entry_that_says_what_became_of_sessions,
+            n011_what_changes_nothing_appends_nothing,
+            n012_a_refused_call_appends_nothing,
+            n013_reading_appends_nothing,
+            n017_a_status_is_told_when_it_changes,
+            n020_a_rename_that_fails_at_its_commit_leaves_the_old_name,
+            n022_a_repeated_request_appends_one_entry,
+            n023_a_registered_path_appends_nothing,
         });
         $crate::stamp_promises!($engine, list: {
             w207_an_empty_catalog_is_one_empty_page,
@@ -180,6 +203,13 @@ macro_rules! conformance {
             w294_bad_rows_go_only_when_they_are_named,
             w294_good_rows_are_served_beside_bad_ones,
         });
+        $crate::stamp_promises!($engine, trim: {
+            n107_the_newest_entries_stay,
+            n110_what_is_older_goes_although_it_is_little,
+            n111_of_two_million_the_newest_million_stays,
+            n112_writers_and_readers_go_on_while_the_log_is_trimmed,
+            n116_a_trimmed_removal_leaves_no_row,
+        });
         $crate::stamp_promises!($engine, update: {
             w184_a_title_is_stored_with_a_new_state,
             w185_a_stale_etag_is_refused,
@@ -226,7 +256,7 @@ macro_rules! conformance_of_shared {
             two_processes_number_one_log,
             a_request_is_carried_out_once_by_all_processes,
             keys_rounds_and_the_first_start_belong_to_the_catalog,
-            what_one_process_sees_another_tells,
+            n018_of_two_that_see_a_root_missing_one_tells,
         });
     };
 }

@@ -22,7 +22,8 @@ pub(crate) fn update(id: &WorkspaceId, update: WorkspaceUpdate) -> Update {
 }
 
 /// A new title.
-pub(crate) fn retitle(id: &WorkspaceId, title: &str) -> Update {
+#[must_use]
+pub fn retitle(id: &WorkspaceId, title: &str) -> Update {
     let title = Some(title.to_owned());
     update(
         id,

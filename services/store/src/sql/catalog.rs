@@ -175,9 +175,15 @@ impl Transaction for NewestAt {
     type Output = Timestamp;
 
     async fn run(&self, tx: &mut Tx) -> Result<Timestamp> {
-        let sql = "SELECT created_at, (SELECT MAX(updated_at) FROM workspace), \
-                   (SELECT at FROM change ORDER BY position DESC LIMIT 1) FROM catalog WHERE one = 1";
-        let mut row = tx.one(sql, &[]).await?;
+        // On Postgres the log has the server's clock, which says nothing about a process's own.
+        let changed = match tx.dialect() {
+            Dialect::Sqlite => "(SELECT at FROM change ORDER BY position DESC LIMIT 1)",
+            Dialect::Postgres => "NULL::bigint",
+        };
+        let sql = format!(
+            "SELECT created_at, (SELECT MAX(updated_at) FROM workspace), {changed} FROM catalog WHERE one = 1"
+        );
+        let mut row = tx.one(&sql, &[]).await?;
         let (founded, updated, changed): (i64, Option<i64>, Option<i64>) =
             (row.take()?, row.take()?, row.take()?);
         let newest = [Some(founded), updated, changed].into_iter().flatten().max();

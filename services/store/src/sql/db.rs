@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use rusqlite::types::{ToSqlOutput, Type, Value as SqliteValue, ValueRef};
@@ -38,6 +38,13 @@ pub(crate) struct Tx {
     pub(crate) driver: Driver,
     /// Undo everything at the end, although the work succeeded.
     pub(crate) discard: bool,
+    /// Readers of the change log will see something new.
+    pub(crate) moves_log: bool,
+    /// Whether Postgres is to keep the statements, under names, for the next time.
+    pub(crate) prepares: bool,
+    /// For a planted bug that writes beside the transaction.
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) beside: Option<sqlx::PgPool>,
 }
 
 #[derive(Debug)]
@@ -73,7 +80,7 @@ pub(crate) struct Faults {
     /// Fail every commit as if the store had gone away just before it.
     pub(crate) fail_commits: std::sync::atomic::AtomicBool,
     /// How long to wait for the outcome of a commit; not set, as long as the engine sees fit.
-    pub(crate) commit_patience: std::sync::OnceLock<std::time::Duration>,
+    pub(crate) commit_patience: std::sync::OnceLock<Duration>,
 }
 
 impl Faults {
@@ -134,11 +141,44 @@ impl Db {
         }
     }
 
-    /// Waits until entries of this process may wait for a position: never on SQLite.
+    /// Waits for the next commit of this process that readers of the change log will see.
     pub(crate) async fn appended(&self) {
         match self {
+            Self::Sqlite(sqlite) => sqlite.appended().await,
+            Self::Postgres(postgres) => postgres.appended().await,
+        }
+    }
+
+    /// Waits for a hint of another process.
+    pub(crate) async fn hinted(&self) {
+        match self {
+            // One process serves a file.
             Self::Sqlite(_) => std::future::pending().await,
-            Self::Postgres(postgres) => postgres.committed().await,
+            Self::Postgres(postgres) => postgres.hinted().await,
+        }
+    }
+
+    /// Gives the other processes a hint.
+    pub(crate) fn hint(&self) {
+        match self {
+            Self::Sqlite(_) => {}
+            Self::Postgres(postgres) => postgres.hint(),
+        }
+    }
+
+    /// How often the log has to be looked at.
+    pub(crate) fn poll_period(&self) -> Duration {
+        match self {
+            Self::Sqlite(_) => Duration::from_secs(1),
+            Self::Postgres(postgres) => postgres.poll_period(),
+        }
+    }
+
+    /// Whether the server may be replaced by another one while connections stay as they are.
+    pub(crate) fn may_move(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(postgres) => postgres.may_move(),
         }
     }
 
@@ -182,6 +222,10 @@ impl Tx {
         Self {
             driver,
             discard: false,
+            moves_log: false,
+            prepares: true,
+            #[cfg(feature = "planted-bugs")]
+            beside: None,
         }
     }
 
@@ -195,10 +239,11 @@ impl Tx {
     /// Carries out a statement and answers the number of rows that it touched. `sql` is made of this crate's
     /// own text; everything else is bound.
     pub(crate) async fn execute(&mut self, sql: &str, binds: &[Value]) -> Result<u64> {
+        let prepares = self.prepares;
         match &mut self.driver {
             Driver::Sqlite(connection) => sqlite_execute(connection, sql, binds).map_err(sqlite::fault),
             Driver::Postgres(transaction) => {
-                let query = sqlx::query_with(AssertSqlSafe(sql.to_owned()), postgres_binds(binds)?);
+                let query = postgres_query(sql, binds, prepares)?;
                 Ok(query
                     .execute(&mut **transaction)
                     .await
@@ -206,7 +251,7 @@ impl Tx {
                     .rows_affected())
             }
             Driver::PostgresStatement(connection) => {
-                let query = sqlx::query_with(AssertSqlSafe(sql.to_owned()), postgres_binds(binds)?);
+                let query = postgres_query(sql, binds, prepares)?;
                 Ok(query
                     .execute(&mut **connection)
                     .await
@@ -218,17 +263,18 @@ impl Tx {
 
     /// All rows that a statement answers.
     pub(crate) async fn rows(&mut self, sql: &str, binds: &[Value]) -> Result<Vec<Row>> {
+        let prepares = self.prepares;
         let rows = match &mut self.driver {
             Driver::Sqlite(connection) => return sqlite_rows(connection, sql, binds).map_err(sqlite::fault),
             Driver::Postgres(transaction) => {
-                let query = sqlx::query_with(AssertSqlSafe(sql.to_owned()), postgres_binds(binds)?);
+                let query = postgres_query(sql, binds, prepares)?;
                 query
                     .fetch_all(&mut **transaction)
                     .await
                     .map_err(postgres::fault)?
             }
             Driver::PostgresStatement(connection) => {
-                let query = sqlx::query_with(AssertSqlSafe(sql.to_owned()), postgres_binds(binds)?);
+                let query = postgres_query(sql, binds, prepares)?;
                 query
                     .fetch_all(&mut **connection)
                     .await
@@ -256,6 +302,13 @@ impl Row {
     #[cfg(feature = "conformance")]
     pub(crate) fn into_values(self) -> Vec<Value> {
         self.0.collect()
+    }
+
+    /// Passes over some columns.
+    pub(crate) fn skip(&mut self, columns: usize) {
+        for _ in 0..columns {
+            self.0.next();
+        }
     }
 
     /// The next column.
@@ -333,6 +386,13 @@ impl rusqlite::ToSql for Value {
             }
         })
     }
+}
+
+type PostgresQuery = sqlx::query::Query<'static, sqlx::Postgres, PgArguments>;
+
+fn postgres_query(sql: &str, binds: &[Value], prepares: bool) -> Result<PostgresQuery> {
+    let query = sqlx::query_with(AssertSqlSafe(sql.to_owned()), postgres_binds(binds)?);
+    Ok(query.persistent(prepares))
 }
 
 fn postgres_binds(binds: &[Value]) -> Result<PgArguments> {

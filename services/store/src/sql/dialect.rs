@@ -60,6 +60,38 @@ impl Dialect {
         }
     }
 
+    /// The instant of an entry: an expression of its own, or the bound one. Processes on one Postgres have clocks of
+    /// their own, the server has one; of a file one process has the only clock.
+    pub(crate) const fn instant_of_entry(self, bound: &'static str) -> &'static str {
+        match self {
+            Self::Sqlite => bound,
+            Self::Postgres => "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint",
+        }
+    }
+
+    /// Number of committed entries without a position, and for how many nanoseconds the oldest has waited, as a table
+    /// of one row. One scan of both: while a transaction is open elsewhere the table also holds all entries that have
+    /// left it since. SQLite numbers inside the write.
+    pub(crate) const fn pending_state(self) -> &'static str {
+        match self {
+            Self::Sqlite => "(SELECT 0 AS count, 0 AS lag)",
+            Self::Postgres => {
+                "(SELECT COUNT(*) AS count, \
+                 COALESCE((extract(epoch FROM clock_timestamp()) * 1000000000)::bigint - MIN(at), 0) AS lag \
+                 FROM change_pending)"
+            }
+        }
+    }
+
+    /// Lets the server end the transaction soon if the process is stopped in the midst of it: it holds what every
+    /// other process needs. A file is served by one process.
+    pub(crate) const fn give_up_when_stopped(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some("SELECT set_config('idle_in_transaction_session_timeout', '2000', TRUE)"),
+        }
+    }
+
     /// Number of committed entries without a position. SQLite numbers inside the write.
     pub(crate) const fn pending_count(self) -> &'static str {
         match self {

@@ -188,6 +188,7 @@ async fn leave_the_backup_behind(tx: &mut Tx, epoch: &str) -> Result<()> {
 
 /// Begins another epoch of the change log.
 pub(crate) async fn set_epoch(tx: &mut Tx, epoch: &str) -> Result<()> {
+    tx.moves_log = true;
     tx.execute("UPDATE change_head SET epoch = $1 WHERE one = 1", &[epoch.into()])
         .await?;
     Ok(())

@@ -145,16 +145,14 @@ impl Record {
         let sql = "UPDATE workspace SET version = $2 WHERE id = $1";
         tx.execute(sql, &[workspace_id.as_str().into(), version.into()])
             .await?;
-        let change = NewChange {
-            kind: ChangeKind::Workspace,
-            op: ChangeOp::Upserted,
-            reason: ChangeReason::Status,
-            host_id: workspace.host_id,
-            workspace_id: workspace_id.clone(),
+        let change = NewChange::of_workspace(
+            ChangeKind::Workspace,
+            (ChangeOp::Upserted, ChangeReason::Status),
+            &workspace.host_id,
+            workspace_id,
             version,
-            session_count: 0,
-            at: self.now,
-        };
+            self.now,
+        );
         append(tx, &change).await
     }
 

@@ -4,15 +4,18 @@
 use std::sync::{Mutex, PoisonError};
 
 use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, Row as _};
+
+use crate::sql::session::BEGIN_WRITE_POOLED;
 
 /// The server's identity and timeline; NULL while it is in recovery.
-const CURRENT: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE \
+pub(super) const CURRENT: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE \
      (SELECT system_identifier::text FROM pg_control_system()) || '/' || \
      left(pg_walfile_name(pg_current_wal_lsn()), 8) END";
 /// The same where a hosted server does not tell: only whether it is in recovery.
 const UNKNOWN: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE '' END";
 /// Of several processes that find another origin, one makes the epoch.
-const SETTLE: &str = "UPDATE change_head SET made_on = $1, \
+pub(super) const SETTLE: &str = "UPDATE change_head SET made_on = $1, \
      epoch = CASE made_on WHEN '' THEN epoch ELSE gen_random_uuid()::text END WHERE one = 1 AND made_on <> $1";
 
 /// The origin that this process serves; not known before the catalog is open.
@@ -48,8 +51,11 @@ impl Origin {
 
     async fn settle(&self, connection: &mut PgConnection, current: String) -> sqlx::Result<()> {
         if !current.is_empty() {
-            let settled = sqlx::query(SETTLE).persistent(false).bind(current.as_str());
-            if settled.execute(connection).await?.rows_affected() == 1 {
+            let mut transaction = connection.begin_with(BEGIN_WRITE_POOLED).await?;
+            let settling = sqlx::query(SETTLE).persistent(false).bind(current.as_str());
+            let settled = settling.execute(&mut *transaction).await?.rows_affected();
+            transaction.commit().await?;
+            if settled == 1 {
                 tracing::info!(
                     origin = current,
                     "the epoch of the change log belongs to this server now"
@@ -60,27 +66,30 @@ impl Origin {
         Ok(())
     }
 
+    /// Whether the server tells its identity.
+    pub(crate) fn is_told(&self) -> bool {
+        self.known().is_some_and(|known| !known.is_empty())
+    }
+
     fn known(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 async fn current(connection: &mut PgConnection) -> sqlx::Result<Option<String>> {
-    let told = sqlx::query_scalar(CURRENT)
-        .persistent(false)
-        .fetch_one(&mut *connection)
-        .await;
-    match told {
+    match ask(connection, CURRENT).await {
         // Not allowed, or not offered, by this server.
         Err(sqlx::Error::Database(refusal)) if !is_ending(refusal.code().as_deref()) => {
             tracing::debug!(%refusal, "the server does not tell its identity");
-            sqlx::query_scalar(UNKNOWN)
-                .persistent(false)
-                .fetch_one(connection)
-                .await
+            ask(connection, UNKNOWN).await
         }
         told => told,
     }
+}
+
+/// In one message, which needs no transaction behind a pooler.
+async fn ask(connection: &mut PgConnection, sql: &'static str) -> sqlx::Result<Option<String>> {
+    sqlx::raw_sql(sql).fetch_one(connection).await?.try_get(0)
 }
 
 /// Whether the server refuses because it ends or starts.

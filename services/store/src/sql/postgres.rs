@@ -1,22 +1,22 @@
 //! Postgres: pools, whole transactions repeated when they have to be, and commits whose answer was lost.
 
 use std::future::Future;
-use std::str::FromStr as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{Connection as _, Executor as _, Row as _};
+use sqlx::Executor as _;
+use sqlx::postgres::PgPool;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::error::{Error, Result};
 use crate::sql::db::{Driver, Faults, Transaction, Tx};
+use crate::sql::hints::Hints;
 use crate::sql::origin::Origin;
 use crate::sql::reach::{PATIENCE, Reach};
+use crate::sql::session::{Manner, TrustedSince, check_server, connect_options, pool_options};
 
 const CONNECTIONS: u32 = 16;
-const LOCK_CONNECTIONS: u32 = 16;
 /// For a read: longer than the server gives a statement, so only where nothing comes back at all.
 const READ_PATIENCE: Duration = Duration::from_secs(75);
 /// How long an answer to COMMIT, and then the outcome of a lost one, is waited for.
@@ -26,19 +26,11 @@ const REPEATS_MAX: u32 = 50;
 /// Lost connections before a write gives up. A pool may hold a connection of before a restart per place.
 const LOSSES_MAX: u32 = CONNECTIONS + 4;
 
-const STANDBY: &str = "the Postgres server is a standby: point store.url at the primary";
-const BEGIN_LOCK: &str = "BEGIN";
-const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/// Behind a transaction pooler, what is set at the start of a connection elsewhere is set in every transaction.
-const BEGIN_WRITE_POOLED: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
-     SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '60s'";
-
 /// An open Postgres catalog.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: PgPool,
-    begin_write: &'static str,
+    manner: &'static Manner,
     /// Connections from before this instant are not used again.
     trusted_since: Arc<TrustedSince>,
     origin: Arc<Origin>,
@@ -48,8 +40,10 @@ pub(crate) struct Postgres {
     locks: PgPool,
     /// Writes, and transactions that begin.
     tasks: TaskTracker,
-    /// Told after each commit of this process, for the tail of the change log.
-    committed: Arc<Notify>,
+    /// Told after each commit of this process that appended to the change log.
+    appended: Arc<Notify>,
+    /// `None` behind a transaction pooler, which passes no notifications on.
+    hints: Option<Box<Hints>>,
     faults: Arc<Faults>,
 }
 
@@ -62,7 +56,8 @@ pub(crate) struct SharedLock {
 impl Postgres {
     /// Connects, and checks that the server is a primary of version 14 or newer.
     pub(crate) async fn connect(url: &str, pooler: bool) -> Result<Self> {
-        let options = connect_options(url, pooler)?;
+        let (options, manner) = (connect_options(url, pooler)?, Manner::of(pooler));
+        let hints = (!pooler).then(|| Box::new(Hints::new(&options)));
         let first = tokio::time::timeout(PATIENCE, check_server(&options)).await;
         first.map_err(|_| unavailable("the Postgres server does not answer"))??;
         let (trusted_since, origin) = (Arc::<TrustedSince>::default(), Arc::<Origin>::default());
@@ -70,16 +65,17 @@ impl Postgres {
             .connect_with(options.clone())
             .await
             .map_err(fault)?;
-        let locks = pool_options(LOCK_CONNECTIONS, &trusted_since, &origin).connect_lazy_with(options);
+        let locks = pool_options(manner.lock_connections, &trusted_since, &origin).connect_lazy_with(options);
         Ok(Self {
             pool,
-            begin_write: if pooler { BEGIN_WRITE_POOLED } else { BEGIN_WRITE },
+            manner,
             trusted_since,
             origin,
             reach: Arc::default(),
             locks,
             tasks: TaskTracker::new(),
-            committed: Arc::default(),
+            appended: Arc::default(),
+            hints,
             faults: Arc::default(),
         })
     }
@@ -99,12 +95,39 @@ impl Postgres {
         &self.origin
     }
 
-    /// Waits for the next commit of this process, or returns at once if there was one since the last wait.
-    pub(crate) async fn committed(&self) {
-        self.committed.notified().await;
+    /// Waits for the next commit of this process that appends to the log, or returns at once if there was one since
+    /// the last wait.
+    pub(crate) async fn appended(&self) {
+        self.appended.notified().await;
+    }
+
+    pub(crate) async fn hinted(&self) {
+        match &self.hints {
+            Some(hints) => hints.heard().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn hint(&self) {
+        if let Some(hints) = &self.hints {
+            hints.give();
+        }
+    }
+
+    pub(crate) const fn poll_period(&self) -> Duration {
+        self.manner.poll_period
+    }
+
+    /// A pooler may turn to a promoted server without any connection to it being lost. Only a server that tells its
+    /// identity can be told from another one.
+    pub(crate) fn may_move(&self) -> bool {
+        !self.manner.prepares && self.origin.is_told()
     }
 
     pub(crate) async fn close(&self) {
+        if let Some(hints) = &self.hints {
+            hints.close().await;
+        }
         self.tasks.close();
         self.tasks.wait().await;
         self.locks.close().await;
@@ -128,10 +151,11 @@ impl Postgres {
     }
 
     async fn lock_once(&self, text: &str) -> Result<SharedLock> {
-        let begun = begin(&self.tasks, &self.locks, BEGIN_LOCK);
+        let begun = begin(&self.tasks, &self.locks, self.manner.begin_lock);
         let mut transaction = self.reach.wait_for(begun).await?;
         sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL")
             .bind(text)
+            .persistent(self.manner.prepares)
             .execute(&mut *transaction)
             .await
             .map_err(fault)?;
@@ -178,15 +202,19 @@ impl Postgres {
         work: &dyn Transaction<Output = O>,
         snapshot: bool,
     ) -> Result<O> {
-        if !snapshot {
-            let connection = self.reach.wait_for(self.pool.acquire()).await?;
-            return work
-                .run(&mut Tx::new(Driver::PostgresStatement(connection)))
-                .await;
-        }
-        let begun = begin(&self.tasks, &self.pool, BEGIN_READ);
+        let begin = match (snapshot, self.manner.begin_look_up) {
+            (true, _) => self.manner.begin_read,
+            (false, Some(begin)) => begin,
+            (false, None) => {
+                let connection = self.reach.wait_for(self.pool.acquire()).await?;
+                let mut tx = Tx::new(Driver::PostgresStatement(connection));
+                return work.run(&mut tx).await;
+            }
+        };
+        let begun = self::begin(&self.tasks, &self.pool, begin);
         let transaction = self.reach.wait_for(begun).await?;
         let mut tx = Tx::new(Driver::Postgres(transaction));
+        tx.prepares = self.manner.prepares;
         let output = work.run(&mut tx).await?;
         into_transaction(tx)?.commit().await.map_err(fault)?;
         Ok(output)
@@ -199,11 +227,11 @@ impl Postgres {
     ) -> Result<O> {
         let writer = Writer {
             pool: self.pool.clone(),
-            begin: self.begin_write,
+            manner: self.manner,
             tasks: self.tasks.clone(),
             reach: Arc::clone(&self.reach),
             trusted_since: Arc::clone(&self.trusted_since),
-            committed: Arc::clone(&self.committed),
+            appended: Arc::clone(&self.appended),
             faults: Arc::clone(&self.faults),
         };
         let write = self
@@ -218,93 +246,12 @@ impl Postgres {
 /// What a write works with, whether or not its caller waits.
 struct Writer {
     pool: PgPool,
-    begin: &'static str,
+    manner: &'static Manner,
     tasks: TaskTracker,
     reach: Arc<Reach>,
     trusted_since: Arc<TrustedSince>,
-    committed: Arc<Notify>,
+    appended: Arc<Notify>,
     faults: Arc<Faults>,
-}
-
-/// Where one connection was lost or turned out to take no writes, those opened before it lead to the same
-/// server: after a failover that is the wrong one.
-#[derive(Debug, Default)]
-struct TrustedSince(Mutex<Option<Instant>>);
-
-impl TrustedSince {
-    fn begin_anew(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    fn covers(&self, age: Duration) -> bool {
-        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        since.is_none_or(|since| age < since.elapsed())
-    }
-}
-
-/// The server has to be a primary of version 14 or newer.
-async fn check_server(options: &PgConnectOptions) -> Result<()> {
-    let mut connection = PgConnection::connect_with(options).await.map_err(fault)?;
-    let row = sqlx::query("SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery()")
-        .fetch_one(&mut connection)
-        .await
-        .map_err(fault)?;
-    let version: i64 = row.try_get(0).map_err(fault)?;
-    let in_recovery: bool = row.try_get(1).map_err(fault)?;
-    // What it told counts, however the connection ends.
-    let _closed = connection.close().await;
-    if in_recovery {
-        return Err(unavailable(STANDBY));
-    }
-    if version < 140_000 {
-        return Err(unavailable(
-            "the Postgres server is older than version 14: upgrade it",
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses a new connection to a server in recovery: the address may lead elsewhere after a failover. Where it
-/// leads to a server that was promoted, the change log begins another epoch.
-async fn meet_server(origin: &Origin, connection: &mut PgConnection) -> sqlx::Result<()> {
-    if origin.meet(connection).await? {
-        Ok(())
-    } else {
-        Err(sqlx::Error::Io(std::io::Error::other(STANDBY)))
-    }
-}
-
-fn connect_options(url: &str, pooler: bool) -> Result<PgConnectOptions> {
-    let options = PgConnectOptions::from_str(url)
-        .map_err(|_| unavailable("store.url is no valid postgres:// URL: check its parts"))?
-        .application_name("compozyd");
-    if pooler {
-        // A transaction pooler passes no startup options and may hand out another server connection for
-        // each transaction, which knows none of our prepared statements.
-        return Ok(options.statement_cache_capacity(0));
-    }
-    Ok(options.options([
-        ("synchronous_commit", "on"),
-        ("statement_timeout", "60s"),
-        ("idle_in_transaction_session_timeout", "300s"),
-    ]))
-}
-
-fn pool_options(connections: u32, trusted_since: &Arc<TrustedSince>, origin: &Arc<Origin>) -> PgPoolOptions {
-    let (trusted_since, origin) = (Arc::clone(trusted_since), Arc::clone(origin));
-    PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(PATIENCE)
-        // A broken connection is found by its first statement, and the transaction repeated.
-        .test_before_acquire(false)
-        .after_connect(move |connection, _| {
-            let origin = Arc::clone(&origin);
-            Box::pin(async move { meet_server(&origin, connection).await })
-        })
-        .before_acquire(move |_, metadata| {
-            let is_trusted = trusted_since.covers(metadata.age);
-            Box::pin(async move { Ok(is_trusted) })
-        })
 }
 
 /// Begins a transaction in a task of its own, which ends it again if nobody waits for it any more. A BEGIN that is
@@ -327,31 +274,36 @@ async fn write_until_settled<O: Send + 'static>(
 ) -> Result<O> {
     let Writer {
         pool,
-        begin,
+        manner,
         tasks,
-        reach,
         trusted_since,
-        committed,
+        appended,
         faults,
+        ..
     } = writer;
     let (mut repeats, mut losses) = (0_u32, 0_u32);
     loop {
         if deadline <= Instant::now() {
             return Err(Error::DeadlineExceeded);
         }
-        let begun = self::begin(tasks, pool, begin);
-        let prepared = tokio::time::timeout_at(deadline.into(), prepare(reach, begun, work)).await;
+        let begun = begin(tasks, pool, manner.begin_write);
+        let preparing = prepare(writer, begun, work);
+        let prepared = tokio::time::timeout_at(deadline.into(), preparing).await;
         let outcome = match prepared {
             Err(_) => return Err(Error::DeadlineExceeded),
             Ok(Ok(Prepared::ToCommit {
                 output,
+                moves_log,
                 transaction,
                 transaction_id,
             })) => {
                 faults.check_commit()?;
                 let patience = *faults.commit_patience.get().unwrap_or(&COMMIT_TIMEOUT);
                 let outcome = commit(pool, transaction, &transaction_id, patience).await;
-                committed.notify_one();
+                // Also where nobody knows what became of it.
+                if moves_log {
+                    appended.notify_one();
+                }
                 outcome.map(|()| output)
             }
             Ok(Ok(Prepared::Done(output))) => Ok(output),
@@ -387,6 +339,7 @@ async fn write_until_settled<O: Send + 'static>(
 enum Prepared<O> {
     ToCommit {
         output: O,
+        moves_log: bool,
         transaction: sqlx::Transaction<'static, sqlx::Postgres>,
         transaction_id: String,
     },
@@ -395,26 +348,34 @@ enum Prepared<O> {
 
 /// Everything before COMMIT.
 async fn prepare<O: Send + 'static>(
-    reach: &Reach,
+    writer: &Writer,
     beginning: impl Future<Output = sqlx::Result<sqlx::Transaction<'static, sqlx::Postgres>>>,
     work: &dyn Transaction<Output = O>,
 ) -> Result<Prepared<O>> {
-    let transaction = reach.wait_for(beginning).await?;
+    let prepares = writer.manner.prepares;
+    let transaction = writer.reach.wait_for(beginning).await?;
     let mut tx = Tx::new(Driver::Postgres(transaction));
+    tx.prepares = prepares;
+    #[cfg(feature = "planted-bugs")]
+    {
+        tx.beside = Some(writer.pool.clone());
+    }
     let output = work.run(&mut tx).await?;
-    let discard = tx.discard;
+    let (discard, moves_log) = (tx.discard, tx.moves_log);
     let mut transaction = into_transaction(tx)?;
     if discard {
         transaction.rollback().await.map_err(fault)?;
         return Ok(Prepared::Done(output));
     }
     let transaction_id: Option<String> = sqlx::query_scalar("SELECT pg_current_xact_id_if_assigned()::text")
+        .persistent(prepares)
         .fetch_one(&mut *transaction)
         .await
         .map_err(fault)?;
     match transaction_id {
         Some(transaction_id) => Ok(Prepared::ToCommit {
             output,
+            moves_log,
             transaction,
             transaction_id,
         }),
@@ -467,9 +428,12 @@ async fn settled(pool: &PgPool, transaction_id: &str) -> Option<bool> {
 }
 
 async fn outcome_of(pool: &PgPool, transaction_id: &str) -> Result<Option<String>> {
+    // Inside a transaction, and without a name: a pooler may stand between.
+    let mut transaction = pool.begin().await.map_err(fault)?;
     sqlx::query_scalar("SELECT pg_xact_status($1::text::xid8)")
+        .persistent(false)
         .bind(transaction_id)
-        .fetch_one(pool)
+        .fetch_one(&mut *transaction)
         .await
         .map_err(fault)
 }
@@ -483,7 +447,7 @@ fn into_transaction(tx: Tx) -> Result<sqlx::Transaction<'static, sqlx::Postgres>
     }
 }
 
-fn unavailable(detail: &str) -> Error {
+pub(super) fn unavailable(detail: &str) -> Error {
     Error::Unavailable {
         outcome_unknown: false,
         detail: detail.to_owned(),

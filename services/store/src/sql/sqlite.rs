@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
@@ -42,6 +42,8 @@ pub(crate) struct Sqlite {
     path: Option<PathBuf>,
     /// Whether it is served in a way in which the last commits may not survive the end of the system.
     loses_commits: bool,
+    /// Told after each commit that appended to the change log.
+    appended: Arc<Notify>,
     faults: Arc<Faults>,
 }
 
@@ -89,6 +91,7 @@ impl Sqlite {
                 readers: Some(Readers::new(vec![tx])),
                 path: Some(path),
                 loses_commits: false,
+                appended: Arc::default(),
                 faults: Arc::default(),
             });
         }
@@ -104,12 +107,12 @@ impl Sqlite {
     }
 
     fn with_writer(tx: Tx, readers: Option<Readers>, path: Option<PathBuf>) -> Result<Self> {
-        let faults = Arc::new(Faults::default());
+        let (appended, faults) = (Arc::<Notify>::default(), Arc::<Faults>::default());
         let (sender, receiver) = mpsc::channel(WAITING_WRITES_MAX);
-        let thread_faults = Arc::clone(&faults);
+        let (tell, thread_faults) = (Arc::clone(&appended), Arc::clone(&faults));
         let thread = std::thread::Builder::new()
             .name("sqlite-writer".into())
-            .spawn(move || write_groups(tx, receiver, &thread_faults))
+            .spawn(move || write_groups(tx, receiver, &tell, &thread_faults))
             .map_err(|error| Error::Unavailable {
                 outcome_unknown: false,
                 detail: error.to_string(),
@@ -120,6 +123,7 @@ impl Sqlite {
             readers,
             path,
             loses_commits: false,
+            appended,
             faults,
         })
     }
@@ -135,6 +139,11 @@ impl Sqlite {
 
     pub(crate) fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// Waits for the next commit that appends to the log, or returns at once if there was one since the last wait.
+    pub(crate) async fn appended(&self) {
+        self.appended.notified().await;
     }
 
     pub(crate) async fn write<O: Send + 'static>(
@@ -371,6 +380,7 @@ impl<O: Send + 'static> Member for Write<O> {
 
     fn run(&mut self, tx: &mut Tx) -> Step {
         tx.discard = false;
+        tx.moves_log = false;
         let outcome = run_in_place(&*self.work, tx);
         let step = match &outcome {
             Ok(_) if tx.discard || self.reads_only => Step::Undo,
@@ -412,7 +422,7 @@ fn read_snapshot<O: Send + 'static>(tx: &mut Tx, work: &dyn Transaction<Output =
     outcome
 }
 
-fn write_groups(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Member>>, faults: &Faults) {
+fn write_groups(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Member>>, appended: &Notify, faults: &Faults) {
     while let Some(first) = queue.blocking_recv() {
         let mut group = vec![first];
         while group.len() < GROUP_MAX {
@@ -420,13 +430,23 @@ fn write_groups(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Member>>, faults: 
             group.push(next);
         }
         let outcome = write_group(&mut tx, &mut group, faults);
+        // Before the answers, so that whoever has one finds that this was said.
+        if matches!(outcome, Ok(Group { moves_log: true })) {
+            appended.notify_one();
+        }
+        let outcome = outcome.map(drop);
         for member in group {
             member.finish(outcome.clone());
         }
     }
 }
 
-fn write_group(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) -> Result<()> {
+/// What a committed group did.
+struct Group {
+    moves_log: bool,
+}
+
+fn write_group(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) -> Result<Group> {
     let outcome = batch(tx, "BEGIN IMMEDIATE").and_then(|()| write_members(tx, group, faults));
     if outcome.is_err() && !is_autocommit(tx) {
         // A transaction that can't even be rolled back is rolled back by SQLite when the file is next opened.
@@ -435,8 +455,8 @@ fn write_group(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) -> R
     outcome
 }
 
-fn write_members(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) -> Result<()> {
-    let mut kept = false;
+fn write_members(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) -> Result<Group> {
+    let (mut kept, mut moves_log) = (false, false);
     for member in group.iter_mut() {
         if member.deadline() <= Instant::now() {
             continue;
@@ -445,6 +465,7 @@ fn write_members(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) ->
         match member.run(tx) {
             Step::Keep => {
                 kept = true;
+                moves_log |= tx.moves_log;
                 batch(tx, "RELEASE member")?;
             }
             Step::Undo => batch(tx, "ROLLBACK TO member; RELEASE member")?,
@@ -454,7 +475,8 @@ fn write_members(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) ->
     if kept {
         faults.check_commit()?;
     }
-    batch(tx, "COMMIT")
+    batch(tx, "COMMIT")?;
+    Ok(Group { moves_log })
 }
 
 fn batch(tx: &Tx, sql: &'static str) -> Result<()> {

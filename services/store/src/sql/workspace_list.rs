@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use compozy_domain::workspace::{WorkspaceFilter, WorkspaceOrder, WorkspacePlace, WorkspaceSortKey};
-use compozy_domain::{Page, Visibility, Workspace, WorkspaceId, WorkspaceStatus};
+use compozy_domain::{Page, Workspace, WorkspaceStatus};
 
 use crate::error::{Error, Result};
 use crate::sql::db::{Transaction, Tx, Value};
@@ -96,15 +96,7 @@ fn matches(dialect: Dialect, list: &ListWorkspaces) -> (&'static str, Conditions
         not_observed,
     } = &list.filter;
     let mut conditions = Conditions::default();
-    if let Visibility::Only(ids) = &list.visibility {
-        let ids = conditions.bind_all(ids.iter().map(WorkspaceId::as_str));
-        // An empty list is refused by neither engine in this form, and holds for no row.
-        conditions.and(if ids.is_empty() {
-            "1 = 0".to_owned()
-        } else {
-            format!("w.id IN ({ids})")
-        });
-    }
+    conditions.and_visible("w.id", &list.visibility);
     if [name_prefix, query]
         .into_iter()
         .flatten()
@@ -181,7 +173,7 @@ fn after(conditions: &mut Conditions, order: WorkspaceOrder, place: &WorkspacePl
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use compozy_domain::{HostId, PageLimit, Rank, Timestamp, WorkspaceId};
+    use compozy_domain::{HostId, PageLimit, Rank, Timestamp, Visibility, WorkspaceId};
 
     use super::*;
 

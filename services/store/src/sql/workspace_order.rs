@@ -57,16 +57,14 @@ impl Mutation for MoveBefore {
             Some(rank) => set_rank(tx, &moving.id, &rank).await?,
             None => spread(tx, &moving.id, upper.as_ref().map(|row| &row.id)).await?,
         }
-        let change = NewChange {
-            kind: ChangeKind::WorkspaceOrder,
-            op: ChangeOp::Upserted,
-            reason: ChangeReason::Moved,
-            host_id: moving.host_id.clone(),
-            workspace_id: moving.id.clone(),
-            version: moving.version,
-            session_count: 0,
-            at: scope.now,
-        };
+        let change = NewChange::of_workspace(
+            ChangeKind::WorkspaceOrder,
+            (ChangeOp::Upserted, ChangeReason::Moved),
+            &moving.host_id,
+            &moving.id,
+            moving.version,
+            scope.now,
+        );
         append(tx, &change).await?;
         Ok(answer(scope.visibility, lower, upper, true))
     }

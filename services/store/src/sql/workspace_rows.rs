@@ -334,6 +334,36 @@ impl SqlStore {
         self.select(conditions, Some(limit), &Visibility::All).await
     }
 
+    pub(crate) async fn workspaces_with_ids(
+        &self,
+        ids: &[WorkspaceId],
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>> {
+        let mut conditions = Conditions::default();
+        conditions.and_one_of("w.id", ids);
+        conditions.and_visible("w.id", visibility);
+        self.select(conditions, None, visibility).await
+    }
+
+    pub(crate) async fn workspaces_above(
+        &self,
+        after: Option<&WorkspaceId>,
+        only: &[WorkspaceId],
+        limit: u32,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>> {
+        let mut conditions = Conditions::default();
+        if let Some(after) = after {
+            let after = conditions.bind(after.as_str());
+            conditions.and(format!("w.id > {after}"));
+        }
+        if !only.is_empty() {
+            conditions.and_one_of("w.id", only);
+        }
+        conditions.and_visible("w.id", visibility);
+        self.select(conditions, Some(limit), visibility).await
+    }
+
     async fn select(
         &self,
         conditions: Conditions,

@@ -61,6 +61,20 @@ impl WorkspaceStore for SqlStore {
         self.workspaces_of_host(host, after, limit).await
     }
 
+    async fn find_all(&self, ids: &[WorkspaceId], visibility: &Visibility) -> Result<Vec<Workspace>> {
+        self.workspaces_with_ids(ids, visibility).await
+    }
+
+    async fn above(
+        &self,
+        after: Option<&WorkspaceId>,
+        only: &[WorkspaceId],
+        limit: u32,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>> {
+        self.workspaces_above(after, only, limit, visibility).await
+    }
+
     async fn list(&self, list: &ListWorkspaces) -> Result<Page<Workspace>> {
         self.db().read(Arc::new(List(list.clone()))).await
     }
@@ -388,16 +402,14 @@ async fn delete(tx: &mut Tx, workspace: &Workspace, reason: ChangeReason, scope:
         &[workspace.id.as_str().into()],
     )
     .await?;
-    let change = NewChange {
-        kind: ChangeKind::Workspace,
-        op: ChangeOp::Deleted,
-        reason,
-        host_id: workspace.host_id.clone(),
-        workspace_id: workspace.id.clone(),
-        version: workspace.version + 1,
-        session_count: 0,
-        at: scope.now,
-    };
+    let change = NewChange::of_workspace(
+        ChangeKind::Workspace,
+        (ChangeOp::Deleted, reason),
+        &workspace.host_id,
+        &workspace.id,
+        workspace.version + 1,
+        scope.now,
+    );
     append(tx, &change).await
 }
 
@@ -407,16 +419,14 @@ async fn append_record(
     reason: ChangeReason,
     scope: &Scope<'_>,
 ) -> Result<()> {
-    let change = NewChange {
-        kind: ChangeKind::Workspace,
-        op: ChangeOp::Upserted,
-        reason,
-        host_id: workspace.host_id.clone(),
-        workspace_id: workspace.id.clone(),
-        version: workspace.version,
-        session_count: 0,
-        at: scope.now,
-    };
+    let change = NewChange::of_workspace(
+        ChangeKind::Workspace,
+        (ChangeOp::Upserted, reason),
+        &workspace.host_id,
+        &workspace.id,
+        workspace.version,
+        scope.now,
+    );
     append(tx, &change).await
 }
 

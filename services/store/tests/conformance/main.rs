@@ -15,4 +15,10 @@ mod postgres {
     compozy_store::conformance_of_shared!(compozy_store::conformance::Postgres);
 }
 
+mod postgres_pooled {
+    compozy_store::conformance!(compozy_store::conformance::PooledPostgres);
+    compozy_store::conformance_of_reopened!(compozy_store::conformance::PooledPostgres);
+    compozy_store::conformance_of_shared!(compozy_store::conformance::PooledPostgres);
+}
+
 mod stamped;

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use compozy_domain::workspace::WorkspaceUpdate;
 use compozy_domain::{ChangeEntry, WorkspaceId};
-use compozy_store::conformance::{Catalog, Postgres, Request, run};
-use compozy_store::{ChangeLog as _, MoveBefore, Update, WorkspaceStore as _};
+use compozy_store::conformance::{Catalog, Postgres, Request, START, append_entries, run};
+use compozy_store::{ChangeLog as _, Error, MoveBefore, Numbering, Update, WorkspaceStore as _};
 use sqlx::{PgPool, Postgres as Driver, Transaction};
 use tokio::task::JoinSet;
 
@@ -17,14 +18,19 @@ const ORDER_LOCK: i64 = 7_022_364_301_936_337;
 /// A transaction of somebody else that has appended its entry and stays open.
 async fn open_with_entry(pool: &PgPool, id: &WorkspaceId) -> Transaction<'static, Driver> {
     let mut transaction = pool.begin().await.unwrap();
+    append_to(&mut transaction, id, 99).await;
+    transaction
+}
+
+async fn append_to(transaction: &mut Transaction<'static, Driver>, id: &WorkspaceId, version: i64) {
     let sql = "INSERT INTO change_pending (kind, op, reason, host_id, workspace_id, version, session_count, at) \
-               VALUES ('workspace', 'upserted', 'updated', 'h1', $1, 99, 0, 1)";
+               VALUES ('workspace', 'upserted', 'updated', 'h1', $1, $2, 0, 1)";
     sqlx::query(sql)
         .bind(id.as_str())
-        .execute(&mut *transaction)
+        .bind(version)
+        .execute(&mut **transaction)
         .await
         .unwrap();
-    transaction
 }
 
 async fn transaction_id(transaction: &mut Transaction<'static, Driver>) -> i64 {
@@ -56,7 +62,7 @@ impl Watcher {
     async fn read(&mut self, catalog: &Catalog<Postgres>) -> Vec<ChangeEntry> {
         catalog.number_all().await;
         let position = self.seen.len() as i64;
-        let (entries, _floor) = catalog.store.read_after(position, 1_000).await.unwrap();
+        let entries = catalog.store.read_after(position, 1_000).await.unwrap().entries;
         for (place, entry) in entries.iter().enumerate() {
             assert_eq!(entry.position, position + place as i64 + 1);
         }
@@ -122,8 +128,11 @@ async fn interleave(catalog: Catalog<Postgres>) {
     let first = watcher.read(&catalog).await;
     assert_eq!(first.len(), 1, "an open transaction holds nothing back");
     assert_eq!(
-        (first[0].change.reason.as_str(), &first[0].change.workspace_id),
-        ("updated", &row)
+        (
+            first[0].change.reason.as_str(),
+            first[0].change.workspace_id.as_ref()
+        ),
+        ("updated", Some(&row))
     );
 
     lock(&mut holder, "SELECT pg_advisory_unlock($1)").await;
@@ -134,8 +143,11 @@ async fn interleave(catalog: Catalog<Postgres>) {
     let second = watcher.read(&catalog).await;
     assert_eq!(second.len(), 1);
     assert_eq!(
-        (second[0].change.reason.as_str(), &second[0].change.workspace_id),
-        ("moved", &row)
+        (
+            second[0].change.reason.as_str(),
+            second[0].change.workspace_id.as_ref()
+        ),
+        ("moved", Some(&row))
     );
     assert!(
         second[0].position > first[0].position,
@@ -146,7 +158,7 @@ async fn interleave(catalog: Catalog<Postgres>) {
     c.commit().await.unwrap();
     let third = watcher.read(&catalog).await;
     assert_eq!(third.len(), 1);
-    assert_eq!(third[0].change.workspace_id, other);
+    assert_eq!(third[0].change.workspace_id, Some(other));
     assert_eq!(watcher.seen.len(), 5);
     drop(holder);
     pool.close().await;
@@ -237,6 +249,157 @@ async fn n129_a_rolled_back_transaction_leaves_no_gap() {
     .await;
 }
 
+/// X and Y write one row; Y waits for what X holds.
+#[tokio::test(flavor = "multi_thread")]
+async fn n184_two_writes_of_one_row_are_told_in_the_order_of_their_commits() {
+    let test = concat!(
+        module_path!(),
+        "::n184_two_writes_of_one_row_are_told_in_the_order_of_their_commits"
+    );
+    run::<Postgres, _>(test, async |catalog: Catalog<Postgres>| {
+        let pool = catalog.engine.connections().await;
+        let row = catalog.register("/w/a").await;
+        let mut watcher = Watcher::default();
+        watcher.read(&catalog).await;
+        let mut x = pool.begin().await.unwrap();
+        sqlx::query("UPDATE workspace SET title = 'by X', version = version + 1 WHERE id = $1")
+            .bind(row.id.as_str())
+            .execute(&mut *x)
+            .await
+            .unwrap();
+        let mut y = JoinSet::new();
+        let (store, call, update) = (Arc::clone(&catalog.store), catalog.call(), retitle(&row.id));
+        y.spawn(async move { store.update(update, call).await });
+        let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                     AND application_name = 'compozyd' AND wait_event_type = 'Lock'";
+        while sqlx::query_scalar::<_, i64>(waits)
+            .fetch_one(&pool)
+            .await
+            .unwrap()
+            == 0
+        {
+            tokio::task::yield_now().await;
+        }
+        // X draws its number only now, while Y is under way.
+        append_to(&mut x, &row.id, 2).await;
+        x.commit().await.unwrap();
+        y.join_all().await.pop().unwrap().unwrap();
+        let told: Vec<i64> = watcher
+            .read(&catalog)
+            .await
+            .iter()
+            .map(|entry| entry.change.version)
+            .collect();
+        assert_eq!(told, [2, 3], "X's, then Y's");
+        let last = catalog.get(&row.id).await;
+        assert_eq!((last.title.as_str(), last.version), ("by A", 3));
+        pool.close().await;
+    })
+    .await;
+}
+
+/// X draws its number before Y, on another row, and commits together with Z after Y has its position.
+#[tokio::test(flavor = "multi_thread")]
+async fn n185_who_has_seen_a_position_finds_nothing_below_it_later() {
+    let test = concat!(
+        module_path!(),
+        "::n185_who_has_seen_a_position_finds_nothing_below_it_later"
+    );
+    run::<Postgres, _>(test, async |catalog: Catalog<Postgres>| {
+        let pool = catalog.engine.connections().await;
+        let ids =
+            ["aa", "bb", "cc"].map(|end| WorkspaceId::parse(&format!("ws_00000000000000{end}")).unwrap());
+        let x = open_with_entry(&pool, &ids[0]).await;
+        let y = open_with_entry(&pool, &ids[1]).await;
+        let z = open_with_entry(&pool, &ids[2]).await;
+        let mut watcher = Watcher::default();
+        y.commit().await.unwrap();
+        let first = watcher.read(&catalog).await;
+        assert_eq!(first.len(), 1);
+        assert_eq!(first[0].change.workspace_id, Some(ids[1].clone()));
+        z.commit().await.unwrap();
+        x.commit().await.unwrap();
+        let told: Vec<_> = watcher
+            .read(&catalog)
+            .await
+            .into_iter()
+            .map(|entry| entry.change.workspace_id)
+            .collect();
+        assert_eq!(
+            told,
+            [Some(ids[0].clone()), Some(ids[2].clone())],
+            "in the order of their numbers"
+        );
+        pool.close().await;
+    })
+    .await;
+}
+
+/// Somebody else numbers and does not come to an end.
+#[tokio::test(flavor = "multi_thread")]
+async fn settling_ends_with_its_deadline() {
+    let test = concat!(module_path!(), "::settling_ends_with_its_deadline");
+    run::<Postgres, _>(test, async |catalog: Catalog<Postgres>| {
+        let pool = catalog.engine.connections().await;
+        let mut numbering = pool.begin().await.unwrap();
+        sqlx::query("SELECT pg_advisory_xact_lock($1)")
+            .bind(ORDER_LOCK + 1)
+            .execute(&mut *numbering)
+            .await
+            .unwrap();
+        let store = &catalog.store;
+        let soon = Duration::from_millis(200);
+        store.settle(Instant::now() + soon).await.unwrap();
+        catalog.register("/w/a").await;
+        let outcome = store.settle(Instant::now() + soon).await;
+        assert!(matches!(outcome, Err(Error::DeadlineExceeded)), "{outcome:?}");
+        // Whoever gives the position, it is settled then.
+        let (settled, ()) = futures::join!(store.settle(Instant::now() + soon * 100), async {
+            numbering.rollback().await.unwrap();
+        });
+        settled.unwrap();
+        assert_eq!(store.head().await.unwrap().pending, 0);
+        pool.close().await;
+    })
+    .await;
+}
+
+/// A piece of 5,000 is gone for whoever trims, and not committed yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn n112_no_write_waits_for_a_piece_that_is_trimmed() {
+    let test = concat!(
+        module_path!(),
+        "::n112_no_write_waits_for_a_piece_that_is_trimmed"
+    );
+    run::<Postgres, _>(test, async |catalog: Catalog<Postgres>| {
+        let pool = catalog.engine.connections().await;
+        append_entries(&catalog.store, 6_000, START).await.unwrap();
+        let mut trimming = pool.begin().await.unwrap();
+        for sql in [
+            "DELETE FROM change WHERE position <= 5000",
+            "UPDATE change_head SET floor = 5000",
+        ] {
+            sqlx::query(sql).execute(&mut *trimming).await.unwrap();
+        }
+        for number in 0..16 {
+            catalog.register(&format!("/w/{number}")).await;
+        }
+        let before = catalog.store.read_after(0, 10).await.unwrap();
+        assert_eq!((before.floor, before.entries[0].position), (0, 1), "one snapshot");
+        trimming.commit().await.unwrap();
+        let after = catalog.store.read_after(0, 10).await.unwrap();
+        assert_eq!(
+            (after.floor, after.entries[0].position),
+            (5_000, 5_001),
+            "another one"
+        );
+        catalog.number_all().await;
+        assert_eq!(catalog.store.head().await.unwrap().head.position, 6_016);
+        pool.close().await;
+    })
+    .await;
+}
+
 /// More entries than are numbered at once, and somebody else who is at it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backlog_is_numbered_in_parts_by_one_at_a_time() {
@@ -253,11 +416,11 @@ async fn a_backlog_is_numbered_in_parts_by_one_at_a_time() {
             .execute(&mut *numbering)
             .await
             .unwrap();
-        assert_eq!(store.number_pending().await.unwrap(), 0, "somebody else is at it");
+        assert_eq!(store.number_pending().await.unwrap(), Numbering::Busy);
         assert_eq!(store.head().await.unwrap().pending, 2_500);
         numbering.rollback().await.unwrap();
         for expected in [1_000, 1_000, 500, 0] {
-            assert_eq!(store.number_pending().await.unwrap(), expected);
+            assert_eq!(store.number_pending().await.unwrap(), Numbering::Given(expected));
         }
         let versions: Vec<i64> = catalog.log().await.iter().map(|entry| entry.change.version).collect();
         assert_eq!(versions, (1..=2_500).collect::<Vec<i64>>());

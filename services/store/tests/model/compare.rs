@@ -45,7 +45,7 @@ pub(crate) async fn everything<E: Engine>(catalog: &Catalog<E>, plain: &Plain, n
                 change.kind,
                 change.op,
                 change.reason,
-                change.workspace_id,
+                change.workspace_id.expect("every entry names a workspace"),
                 change.version,
             )
         })

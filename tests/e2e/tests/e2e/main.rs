@@ -18,3 +18,4 @@ mod refused;
 mod replicas;
 mod start;
 mod store_away;
+mod watch;

@@ -30,7 +30,7 @@ pub(crate) struct LogsArguments {
     lines: usize,
     /// Go on with what is written from now on (a stream: with -o json it is jsonl)
     #[arg(short, long)]
-    follow: bool,
+    pub(super) follow: bool,
 }
 
 /// The log while it is followed: a rotation puts another file in its place.
@@ -41,9 +41,6 @@ struct Follower {
 }
 
 pub(crate) async fn run(app: &App, arguments: &LogsArguments) -> Result<Exit, Failure> {
-    if arguments.follow && app.printer.format() == Format::Toon {
-        return Err(Failure::usage("a stream has no TOON form", "use -o jsonl"));
-    }
     let path = app.own_home("the log is read from")?.log_path();
     let unreadable = |error: io::Error| {
         let message = format!("the log {} cannot be read: {error}", path.display());

@@ -35,6 +35,13 @@ pub(crate) enum DaemonCommand {
     Health(health::HealthArguments),
 }
 
+impl DaemonCommand {
+    /// Whether the answer goes on until it is ended.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self, Self::Logs(arguments) if arguments.follow)
+    }
+}
+
 pub(crate) async fn run_command(app: &App, command: DaemonCommand) -> Result<Exit, Failure> {
     match command {
         DaemonCommand::Run(arguments) => run::run(app, &arguments),

@@ -58,19 +58,19 @@ pub(crate) async fn run(app: &App, arguments: &StopArguments) -> Result<Exit, Fa
     Ok(Exit::Ok)
 }
 
-/// Asks for the end, and answers the process id. One that is ending already does not tell it.
+/// Asks for the end, and answers the process id. One that is ending already does not tell it, and one that waits
+/// for its store does not know it yet.
 async fn ask(client: &Client) -> Result<Option<i64>, Failure> {
     let pid = match client.get_server_info().await {
-        Ok(info) => info.process_id,
+        Ok(info) => Some(info.process_id),
         Err(error) if error.reason() == ErrorReason::Draining => return Ok(None),
+        Err(error) if error.reason() == ErrorReason::StoreUnavailable => None,
         Err(error) => return Err(error.into()),
     };
     match client.shutdown().await {
-        Ok(_) => Ok(Some(pid)),
+        Ok(_) => Ok(pid),
         // It was quicker than its answer, or somebody else has asked meanwhile.
-        Err(error) if error.kind() == ErrorKind::Transport || error.reason() == ErrorReason::Draining => {
-            Ok(Some(pid))
-        }
+        Err(error) if error.kind() == ErrorKind::Transport || error.reason() == ErrorReason::Draining => Ok(pid),
         Err(error) => Err(error.into()),
     }
 }

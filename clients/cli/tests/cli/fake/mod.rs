@@ -2,6 +2,7 @@
 //! fails where a test says so.
 
 mod catalog;
+pub mod changes;
 mod service;
 
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use compozy_client::proto::admin::v1::admin_service_server::AdminServiceServer;
+use compozy_client::proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
 use compozy_client::proto::workspace::v1::Workspace;
 use compozy_client::proto::workspace::v1::workspace_service_server::{SERVICE_NAME, WorkspaceServiceServer};
 use prost::Message;
@@ -49,6 +51,8 @@ pub struct State {
     pub dump_command: Mutex<String>,
     /// Somebody asked for a shutdown.
     pub shutdown: Notify,
+    /// The streams that are open, and what the next ones begin with.
+    pub watches: changes::Watches,
     /// Calls pass here, unless somebody holds all permits.
     gate: Semaphore,
 }
@@ -108,6 +112,7 @@ impl Fake {
             host_id: Mutex::new("01HOST".to_owned()),
             dump_command: Mutex::default(),
             shutdown: Notify::new(),
+            watches: changes::Watches::default(),
             gate: Semaphore::new(PERMITS as usize),
         };
         let (home, work) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -131,6 +136,7 @@ impl Fake {
             )))
             .add_service(WorkspaceServiceServer::from_arc(self.state.clone()))
             .add_service(AdminServiceServer::from_arc(self.state.clone()))
+            .add_service(CatalogChangeServiceServer::from_arc(self.state.clone()))
     }
 
     pub fn runtime(&self) -> &tokio::runtime::Runtime {
@@ -187,6 +193,11 @@ impl Fake {
     /// Every call of this method fails like this from now on.
     pub fn fail(&self, method: &'static str, status: Status) {
         self.state.failures.lock().unwrap().insert(method, status);
+    }
+
+    /// The method works again.
+    pub fn recover(&self, method: &'static str) {
+        self.state.failures.lock().unwrap().remove(method);
     }
 
     /// Keeps all calls waiting until the permit is dropped.

@@ -1,6 +1,7 @@
 //! Postgres: a database for each test, on a server that the environment names.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,6 +16,8 @@ use crate::open::StoreAddress;
 
 /// A superuser's URL.
 const URL: &str = "COMPOZY_TEST_POSTGRES_URL";
+/// The folder with the programs of Postgres.
+const PROGRAMS: &str = "COMPOZY_TEST_POSTGRES_BIN";
 /// A file for the names of tests that ended early.
 const SKIPPED: &str = "COMPOZY_TEST_SKIPPED";
 
@@ -34,6 +37,22 @@ impl Postgres {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The password of the URL; empty if it has none.
+    #[must_use]
+    pub fn password(&self) -> String {
+        let (_, rest) = self.url.split_once("//").unwrap_or_default();
+        let (user, _) = rest.split_once('@').unwrap_or_default();
+        user.split_once(':')
+            .map_or("", |(_, password)| password)
+            .to_owned()
+    }
+
+    /// The name of the database.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        &self.database
     }
 
     /// How to connect to the database.
@@ -56,10 +75,11 @@ impl Postgres {
 #[async_trait]
 impl Engine for Postgres {
     const MOVES: usize = 600;
+    const ENTRIES: u64 = 2_000_000;
 
     async fn begin(test: &str) -> Option<Self> {
         let Some(url) = std::env::var(URL).ok().filter(|url| !url.trim().is_empty()) else {
-            skip(test);
+            skip(test, "postgres", URL);
             return None;
         };
         let server = PgConnectOptions::from_str(&url).expect("the environment names a Postgres URL");
@@ -120,17 +140,29 @@ impl Postgres {
     }
 }
 
+/// The folder with `initdb`, `postgres`, `pg_dump` and the rest, for a test that has servers of its own; `None` when
+/// it is not known, which is noted as the test's reason to end.
+#[must_use]
+pub fn postgres_programs(test: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(PROGRAMS).map(PathBuf::from);
+    let found = named.filter(|folder| folder.join("initdb").is_file());
+    if found.is_none() {
+        skip(test, "the folder of postgres' programs", PROGRAMS);
+    }
+    found
+}
+
 /// Notes, once for each test, that it ends early. Not so in CI, where nothing may be left out.
-fn skip(test: &str) {
+pub(super) fn skip(test: &str, what: &str, variable: &str) {
     assert!(
         std::env::var_os("CI").is_none(),
-        "{test} needs Postgres, and in CI it must be there: set {URL}"
+        "{test} needs {what}, and in CI it must be there: set {variable}"
     );
     if !SKIPPED_TESTS.lock().unwrap().insert(test.to_owned()) {
         return;
     }
     let Some(path) = std::env::var_os(SKIPPED) else {
-        eprintln!("{test}: postgres is not there");
+        eprintln!("{test}: {what} is not there");
         return;
     };
     use std::io::Write as _;
@@ -139,7 +171,7 @@ fn skip(test: &str) {
         .create(true)
         .open(path)
         .expect("the file for skipped tests can be written");
-    writeln!(file, "{test}: postgres is not there").expect("the file for skipped tests can be written");
+    writeln!(file, "{test}: {what} is not there").expect("the file for skipped tests can be written");
 }
 
 /// The URL with another database. The path is what stands between the first slash behind `//` and a `?`.

@@ -25,6 +25,7 @@ impl SqliteFile {
 #[async_trait]
 impl Engine for SqliteFile {
     const MOVES: usize = 600;
+    const ENTRIES: u64 = 2_000_000;
 
     async fn begin(_test: &str) -> Option<Self> {
         let directory = TempDir::new().expect("a temporary directory can be made");
@@ -45,6 +46,7 @@ pub struct SqliteMemory;
 #[async_trait]
 impl Engine for SqliteMemory {
     const MOVES: usize = 10_000;
+    const ENTRIES: u64 = 2_000_000;
 
     async fn begin(_test: &str) -> Option<Self> {
         Some(Self)

@@ -1,0 +1,341 @@
+//! The one reader of the log in this process. It gives positions to what was committed (Postgres), reads what is new
+//! and wakes the watchers; it also answers where the log stands, so that a thousand watches that begin together cost
+//! a query or two.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use compozy_domain::{CatalogError, Revision};
+use compozy_store::{ChangeLog, LogSlice, NUMBERED_AT_ONCE, Numbering, Store};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::history::{History, Older};
+use super::metrics::WatchMetrics;
+use super::recent::{Chunk, Recent};
+use super::WatchSettings;
+
+/// Entries of one read.
+const READ_AT_ONCE: u32 = 1_000;
+/// How soon to look again while another process gives positions.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
+/// How long a look at the log may take before those who wait for it are told that the store is away.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where the log stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Present {
+    /// The epoch.
+    pub epoch: Arc<str>,
+    /// The newest position.
+    pub head: i64,
+    /// Everything up to this position was trimmed.
+    pub floor: i64,
+}
+
+/// What lies behind a position.
+#[derive(Debug)]
+pub enum Piece {
+    /// Nothing yet.
+    Nothing,
+    /// Entries from memory, some of them above the position.
+    Recent(Arc<Chunk>),
+    /// Entries from further back, some of them above the position.
+    Older(Arc<Chunk>),
+    /// The next entry is gone.
+    Trimmed,
+    /// The log belongs to another epoch.
+    OtherEpoch,
+}
+
+/// The log as this process knows it.
+#[derive(Debug)]
+pub struct Log {
+    store: Arc<dyn Store>,
+    history: History,
+    settings: WatchSettings,
+    metrics: Arc<WatchMetrics>,
+    state: RwLock<State>,
+    /// Changes with every publication; what it holds means nothing.
+    moved: watch::Sender<()>,
+    /// Wakes the reader for those who ask where the log stands.
+    asked: Notify,
+    questions: watch::Sender<u64>,
+    answers: watch::Sender<Answers>,
+}
+
+#[derive(Debug)]
+struct State {
+    present: Present,
+    recent: Recent,
+    read_at: Instant,
+}
+
+/// Up to which question an answer is known, and what it was.
+#[derive(Debug, Clone)]
+struct Answers {
+    up_to: u64,
+    outcome: Result<(), CatalogError>,
+}
+
+impl Log {
+    /// The log as it stands now.
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        settings: WatchSettings,
+        metrics: Arc<WatchMetrics>,
+    ) -> Result<Arc<Self>, CatalogError> {
+        let head = ChangeLog::head(&*store).await?;
+        let present = Present {
+            epoch: head.head.epoch.into(),
+            head: head.head.position,
+            floor: head.floor,
+        };
+        Ok(Arc::new(Self {
+            history: History::new(Arc::clone(&store)),
+            store,
+            settings,
+            metrics,
+            state: RwLock::new(State {
+                present,
+                recent: Recent::default(),
+                read_at: Instant::now(),
+            }),
+            moved: watch::Sender::new(()),
+            asked: Notify::new(),
+            questions: watch::Sender::new(0),
+            answers: watch::Sender::new(Answers {
+                up_to: 0,
+                outcome: Ok(()),
+            }),
+        }))
+    }
+
+    /// Tells of each publication.
+    #[must_use]
+    pub fn moved(&self) -> watch::Receiver<()> {
+        self.moved.subscribe()
+    }
+
+    /// Where the log stands once everything that was committed before the call has a position.
+    ///
+    /// # Errors
+    /// What the store answers; [`CatalogError::StoreUnavailable`] if it takes too long.
+    pub async fn present(&self) -> Result<Present, CatalogError> {
+        let mut answers = self.answers.subscribe();
+        let mut question = 0;
+        self.questions.send_modify(|last| {
+            *last += 1;
+            question = *last;
+        });
+        self.asked.notify_one();
+        let answered = answers.wait_for(|answers| answers.up_to >= question);
+        match timeout(PATIENCE, answered).await {
+            Ok(Ok(answers)) => answers.outcome.clone()?,
+            Ok(Err(_)) | Err(_) => return Err(unavailable()),
+        }
+        Ok(self.known())
+    }
+
+    /// Where the log stood when it was last read.
+    #[must_use]
+    pub fn known(&self) -> Present {
+        self.state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .present
+            .clone()
+    }
+
+    /// How long ago the log was last read with success.
+    #[must_use]
+    pub fn silence(&self) -> Duration {
+        self.state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .read_at
+            .elapsed()
+    }
+
+    /// What lies behind a position of an epoch.
+    ///
+    /// # Errors
+    /// What the store answers, for entries that are not in memory.
+    pub async fn behind(&self, epoch: &Arc<str>, position: i64) -> Result<Piece, CatalogError> {
+        if let Some(piece) = self.recent(epoch, position) {
+            return Ok(piece);
+        }
+        self.metrics.older_reads.inc();
+        // On the heap: a watcher that keeps up never needs the room.
+        let older = Box::pin(self.history.behind(epoch, position)).await?;
+        Ok(match older {
+            Older::Chunk(chunk) => Piece::Older(chunk),
+            Older::Trimmed => Piece::Trimmed,
+            Older::OtherEpoch => Piece::OtherEpoch,
+        })
+    }
+
+    fn recent(&self, epoch: &Arc<str>, position: i64) -> Option<Piece> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if *state.present.epoch != **epoch {
+            return Some(Piece::OtherEpoch);
+        }
+        if position >= state.present.head {
+            return Some(Piece::Nothing);
+        }
+        if let Some(chunk) = state.recent.behind(position) {
+            return Some(Piece::Recent(chunk));
+        }
+        (position < state.present.floor).then_some(Piece::Trimmed)
+    }
+
+    /// Follows the log until it is told to stop.
+    pub async fn follow(self: Arc<Self>, stop: CancellationToken) {
+        let mut published_at = Instant::now();
+        loop {
+            let question = *self.questions.borrow();
+            let looked = tokio::select! {
+                () = stop.cancelled() => return,
+                looked = timeout(PATIENCE, self.look(question)) => looked.unwrap_or_else(|_| Err(unavailable())),
+            };
+            let (is_settled, has_moved) = match &looked {
+                Ok(look) => (look.is_settled, look.has_moved),
+                Err(error) => {
+                    tracing::debug!(%error, "the change log can't be read, trying again");
+                    (true, false)
+                }
+            };
+            let outcome = looked.map(|_| ());
+            let answers = self.answers.borrow().up_to;
+            if question > answers {
+                self.answers.send_replace(Answers {
+                    up_to: question,
+                    outcome,
+                });
+            }
+            if has_moved {
+                published_at = Instant::now();
+            }
+            if !self.wait(is_settled, published_at, &stop).await {
+                return;
+            }
+        }
+    }
+
+    /// Waits until there is a reason to look. `false` is the end.
+    async fn wait(&self, is_settled: bool, published_at: Instant, stop: &CancellationToken) -> bool {
+        let pause = if is_settled {
+            self.store.poll_period()
+        } else {
+            BUSY_PAUSE
+        };
+        tokio::select! {
+            () = stop.cancelled() => return false,
+            () = self.asked.notified() => return true,
+            () = self.store.appended() => {}
+            () = self.store.hinted() => {}
+            () = sleep(pause) => return true,
+        }
+        // Something is new. Shortly after other news, a little more is gathered; never when it was quiet.
+        tokio::select! {
+            () = stop.cancelled() => false,
+            () = sleep_until(published_at + self.settings.gather) => true,
+            () = self.asked.notified() => true,
+        }
+    }
+
+    /// One look: positions for what has none, then everything that is new.
+    async fn look(&self, question: u64) -> Result<Look, CatalogError> {
+        let is_asked = question > self.answers.borrow().up_to;
+        let mut given = 0;
+        let is_settled = loop {
+            match self.store.number_pending().await? {
+                Numbering::Given(NUMBERED_AT_ONCE) => given += NUMBERED_AT_ONCE,
+                Numbering::Given(count) => {
+                    given += count;
+                    break true;
+                }
+                Numbering::Busy => break false,
+            }
+        };
+        if given > 0 {
+            self.metrics.numbered.inc_by(given);
+            self.store.hint().await;
+        }
+        if is_asked && !is_settled {
+            // Somebody asks where the log stands: whoever numbers what is committed, it has to be done.
+            self.store.settle(std::time::Instant::now() + PATIENCE).await?;
+        }
+        let has_moved = self.read().await?;
+        Ok(Look {
+            is_settled,
+            has_moved,
+        })
+    }
+
+    /// Reads up to the end of the log and publishes it. Says whether anything is new.
+    async fn read(&self) -> Result<bool, CatalogError> {
+        let mut has_moved = false;
+        loop {
+            let from = self.known();
+            let slice = self.store.read_after(from.head, READ_AT_ONCE).await?;
+            let is_last = slice.entries.len() < READ_AT_ONCE as usize;
+            has_moved |= self.publish(&from, slice);
+            if is_last {
+                return Ok(has_moved);
+            }
+        }
+    }
+
+    fn publish(&self, from: &Present, slice: LogSlice) -> bool {
+        let LogSlice {
+            head: Revision { epoch, position },
+            floor,
+            entries,
+        } = slice;
+        let now = Instant::now();
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.read_at = now;
+        state.present.floor = floor;
+        let is_other = *state.present.epoch != *epoch;
+        // A head below ours without another epoch is a store that lost what it had told: as good as another epoch.
+        if is_other {
+            state.recent.clear();
+            state.present.epoch = epoch.into();
+            state.present.head = position;
+        } else if let Some(last) = entries.last() {
+            state.present.head = last.position;
+            let chunk = Chunk {
+                after: from.head,
+                arrived: now,
+                entries,
+            };
+            state.recent.push(chunk, self.settings.recent_entries);
+        } else {
+            return false;
+        }
+        self.metrics.told_head(state.present.head, floor);
+        drop(state);
+        self.moved.send_replace(());
+        true
+    }
+}
+
+/// What a look found.
+#[derive(Debug)]
+struct Look {
+    /// Whether everything that was committed has a position.
+    is_settled: bool,
+    /// Whether something new was published.
+    has_moved: bool,
+}
+
+fn unavailable() -> CatalogError {
+    CatalogError::StoreUnavailable {
+        outcome_unknown: false,
+    }
+}
