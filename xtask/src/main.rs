@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod bench;
+mod checker;
 mod ci;
 mod codegen;
 mod commands;
@@ -32,6 +33,8 @@ const USAGE: &str = "usage: cargo xtask <task>
   ci                     everything that has to pass before a change lands
   bench [rows...] [--quick]
                          measure the daemon beside the floor of the same run: a release build, then about four minutes
+  checker [seconds] [seed]
+                         the watch checker for longer than CI runs it, ten minutes if nothing is said
   codegen [--check]      write the generated code, or check that it is current
   foreign                clients of other people against the daemon: grpcio, buf curl, grpcurl, grpc-health-probe
   deploy-check           what deploy/ holds: schemas, linters, and the daemon on each configuration
@@ -70,6 +73,10 @@ fn perform(root: &Path, words: &[&str]) -> Result<bool> {
         },
         ["ci"] => ci::run(root),
         ["bench", rows @ ..] => bench::run(root, rows).map(|()| true),
+        ["checker", rest @ ..] => match checker::Options::parse(rest) {
+            Some(options) => checker::run(root, &options).map(|()| true),
+            None => Err(USAGE.into()),
+        },
         ["foreign"] => suites::FOREIGN.run_alone(root),
         ["deploy-check"] => suites::DEPLOYMENT.run_alone(root),
         ["help" | "--help" | "-h"] => {

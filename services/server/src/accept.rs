@@ -7,6 +7,7 @@ mod peer;
 mod progress;
 mod socket;
 mod tls;
+mod turn;
 
 use std::fmt;
 use std::sync::Arc;

@@ -61,7 +61,10 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
     let registry = registry(&context, Arc::clone(&store))?;
     registry.recover().await.map_err(|error| unusable(&error))?;
     let watches = watches(&context, &store, &registry, &seal).await;
-    let watches = ChangeApi::new(watches.map_err(|error| unusable(&error))?, context.shutdown.clone());
+    let watches = ChangeApi::new(
+        watches.map_err(|error| unusable(&error))?,
+        context.shutdown.clone(),
+    );
     // Last: an attempt that fails is made again, and must have left nothing behind.
     start_loops(&context, &store, &registry, &seal);
     // Before anybody is answered, so that a first list is not empty; a disk that hangs does not hold up the start.

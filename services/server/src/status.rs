@@ -65,9 +65,10 @@ pub fn rate_limited(retry_after: Duration) -> Status {
 #[must_use]
 pub fn cut_off() -> Status {
     let mut facts = Facts::of(CatalogError::Draining);
-    facts.message = "the server has shut down before the call was done: call again in a moment, a write with the \
+    facts.message =
+        "the server has shut down before the call was done: call again in a moment, a write with the \
                      same request_id"
-        .to_owned();
+            .to_owned();
     facts.metadata.push(("outcome", "unknown".to_owned()));
     build(&facts)
 }

@@ -17,10 +17,10 @@ pub use self::behind::Behind;
 pub use self::history::History;
 pub use self::log::{Log, Piece, Present};
 pub use self::metrics::WatchMetrics;
+pub use self::opening::{Opening, Start, WatchWanted};
 pub use self::recent::{Chunk, Recent};
 pub use self::rows::Rows;
 pub use self::seats::{Seat, Seats};
-pub use self::opening::{Opening, Start, WatchWanted};
 pub use self::watcher::{Ending, LookAgain, Lost, Parts, Watcher};
 
 use std::time::Duration;

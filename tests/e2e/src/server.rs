@@ -16,13 +16,8 @@ use crate::until;
 /// The folder with `postgres` and `initdb`.
 const PROGRAMS: &str = "COMPOZY_TEST_POSTGRES_BIN";
 
-/// A process that is killed loses nothing that it gave to the system, so nothing waits for the disk.
-const SETTINGS: [&str; 4] = [
-    "listen_addresses=127.0.0.1",
-    "max_connections=200",
-    "fsync=off",
-    "full_page_writes=off",
-];
+/// A process that is killed loses nothing that it gave to the system, so a test need not wait for the disk.
+const WITHOUT_SYNC: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 /// A server with a data directory and a port of its own. It ends with this value.
 #[derive(Debug)]
@@ -32,6 +27,7 @@ pub struct PostgresServer {
     port: u16,
     /// Who runs it instead of root, whom it refuses: user and group.
     account: Option<(u32, u32)>,
+    settings: Vec<&'static str>,
     // Behind the process, which uses it.
     folder: TempDir,
 }
@@ -39,6 +35,15 @@ pub struct PostgresServer {
 impl PostgresServer {
     /// Makes and starts one; `None`, said aloud, where the programs are not known.
     pub fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, &[])
+    }
+
+    /// One that does not wait for the disk: it outlives its own crash, not the machine's. Nothing is measured on it.
+    pub fn start_without_sync(test: &str) -> Option<Self> {
+        Self::start_with(test, &WITHOUT_SYNC)
+    }
+
+    fn start_with(test: &str, settings: &[&'static str]) -> Option<Self> {
         let Some(programs) = std::env::var_os(PROGRAMS).filter(|folder| !folder.is_empty()) else {
             skip_postgres(test);
             return None;
@@ -48,6 +53,7 @@ impl PostgresServer {
             programs: programs.into(),
             port: free_port(),
             account: account(),
+            settings: [&["listen_addresses=127.0.0.1", "max_connections=200"], settings].concat(),
             folder: tempfile::Builder::new().prefix("cpzpg").tempdir().unwrap(),
         };
         server.make_data_directory();
@@ -82,7 +88,7 @@ impl PostgresServer {
         command
             .args(["-D", "data", "-p", &self.port.to_string(), "-k"])
             .arg(self.folder.path());
-        for setting in SETTINGS {
+        for setting in &self.settings {
             command.args(["-c", setting]);
         }
         self.apply_account(&mut command);

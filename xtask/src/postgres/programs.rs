@@ -30,10 +30,12 @@ pub(super) fn find(install: bool) -> Result<PathBuf> {
 /// The pooler that some tests put before the server. With `install`, Debian's package brings it when it is missing
 /// and this process may install it; `None` where there is none, which the tests that need it say.
 pub(super) fn pooler(install: bool) -> Option<PathBuf> {
-    if pooler_at().is_none() && install && system::can_install() {
-        if let Err(error) = system::install(POOLER) {
-            println!("the pooler is left out: {error}");
-        }
+    if pooler_at().is_none()
+        && install
+        && system::can_install()
+        && let Err(error) = system::install(POOLER)
+    {
+        println!("the pooler is left out: {error}");
     }
     pooler_at()
 }

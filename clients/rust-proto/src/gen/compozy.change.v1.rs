@@ -394,7 +394,8 @@ pub struct Resync {
     #[prost(string, tag = "3")]
     pub token: ::prost::alloc::string::String,
 }
-/// GoingAway is the last message of a stream, which then ends OK.
+/// GoingAway is the last message of a stream, which then ends OK. In the midst of a snapshot, where no token would be
+/// true, the stream ends with DRAINING instead: start the snapshot again.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GoingAway {
     /// To resume from, on a new connection.

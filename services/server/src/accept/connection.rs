@@ -16,6 +16,7 @@ use tonic::body::Body;
 use super::listener::Incoming;
 use super::peer::Peer;
 use super::progress::{Counted, Progress};
+use super::turn::OneTurnLater;
 use super::{Acceptor, Answer, Handler, OpenConnection};
 use crate::tasks::Tasks;
 
@@ -80,13 +81,14 @@ impl Acceptor {
     /// Lets a connection run, ends it when it is old or the server drains, and cuts it when that takes too long.
     async fn drive<I>(
         &self,
-        mut connection: Pin<&mut Connection<'_, TokioIo<Counted<I>>, Entry, Tasks>>,
+        connection: Pin<&mut Connection<'_, TokioIo<Counted<I>>, Entry, Tasks>>,
         progress: &Progress,
         age: Option<Duration>,
         end: &ConnectionEnd,
     ) where
         I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let mut connection = OneTurnLater::new(connection);
         let mut silence = pin!(sleep(self.limits.handshake_timeout));
         let mut old = pin!(wait(age));
         let parting = self.shutdown.parting();
@@ -94,7 +96,7 @@ impl Acceptor {
         let came_late = self.shutdown.has_begun();
         loop {
             tokio::select! {
-                _ = connection.as_mut() => return,
+                _ = &mut connection => return,
                 () = &mut silence, if !silence.is_elapsed() => {
                     if !progress.has_begun() {
                         return;
@@ -105,12 +107,12 @@ impl Acceptor {
                 () = self.close.cancelled() => break,
             }
         }
-        connection.as_mut().graceful_shutdown();
+        connection.inner.as_mut().graceful_shutdown();
         end.0.cancel();
         let drains = self.shutdown.has_begun();
         let cutting = self.shutdown.cutting();
         tokio::select! {
-            _ = connection.as_mut() => {}
+            _ = &mut connection => {}
             // While the server drains, its own patience cuts what is left.
             () = cutting.cancelled() => {}
             () = sleep(self.limits.connection_age_grace), if !drains => {}

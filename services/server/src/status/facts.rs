@@ -115,7 +115,9 @@ impl Facts {
                 }
             }
             CatalogError::ResumeTokenExpired { oldest_token } => facts.tell("oldest_token", oldest_token),
-            CatalogError::RateLimited | CatalogError::TooManyWatchers | CatalogError::Draining => facts.retry_after = Some(RETRY_AFTER),
+            CatalogError::RateLimited | CatalogError::TooManyWatchers | CatalogError::Draining => {
+                facts.retry_after = Some(RETRY_AFTER);
+            }
             CatalogError::DiskFull
             | CatalogError::DeadlineExceeded
             | CatalogError::TokenMissing

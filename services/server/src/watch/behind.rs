@@ -60,7 +60,10 @@ fn cost(entry: &ChangeEntry) -> usize {
     let change = &entry.change;
     let texts = change.host_id.as_str().len()
         + change.workspace_id.as_ref().map_or(0, |id| id.as_str().len())
-        + change.from_workspace_id.as_ref().map_or(0, |id| id.as_str().len())
+        + change
+            .from_workspace_id
+            .as_ref()
+            .map_or(0, |id| id.as_str().len())
         + change.session_id.as_ref().map_or(0, |id| id.as_str().len())
         + change.profile_id.as_ref().map_or(0, |id| id.as_str().len());
     2 * (size_of::<ChangeEntry>() + size_of::<Thing>() + texts)
@@ -117,7 +120,11 @@ mod tests {
     fn its_size_goes_back_to_nothing() {
         let mut behind = Behind::default();
         for position in 0..1_000 {
-            behind.put(entry(position, &format!("ws_{}", position % 10), ChangeOp::Upserted));
+            behind.put(entry(
+                position,
+                &format!("ws_{}", position % 10),
+                ChangeOp::Upserted,
+            ));
         }
         let ten = behind.bytes();
         behind.put(entry(1_000, "ws_x", ChangeOp::Upserted));

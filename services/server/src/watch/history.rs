@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use compozy_domain::{CatalogError, Revision};
 use compozy_store::{LogSlice, Store};
 use tokio::sync::{OnceCell, Semaphore};
-use tokio::time::Instant;
 
 use super::recent::Chunk;
 
@@ -55,13 +54,13 @@ impl History {
         }
     }
 
-    /// The entries behind a position that lies below the head.
+    /// The entries behind a position that lies below `head`, none above it.
     ///
     /// # Errors
     /// What the store answers.
-    pub async fn behind(&self, epoch: &Arc<str>, position: i64) -> Result<Older, CatalogError> {
+    pub async fn behind(&self, epoch: &Arc<str>, position: i64, head: i64) -> Result<Older, CatalogError> {
         let piece = self.piece(epoch, position - position.rem_euclid(PIECE));
-        let read = piece.read.get_or_try_init(|| self.read(&piece)).await;
+        let read = piece.read.get_or_try_init(|| self.read(&piece, head)).await;
         let found = read.cloned();
         // A piece that is not whole is not kept: the log goes on behind it, or was cut in front of it.
         let is_whole = matches!(&found, Ok(Older::Chunk(chunk)) if chunk.entries.len() as i64 == PIECE);
@@ -99,21 +98,19 @@ impl History {
         pieces.retain(|piece| !Arc::ptr_eq(piece, gone));
     }
 
-    async fn read(&self, piece: &PieceOf) -> Result<Older, CatalogError> {
+    async fn read(&self, piece: &PieceOf, up_to: i64) -> Result<Older, CatalogError> {
         // Never closed.
         let _turn = self.reads.acquire().await.ok();
         let LogSlice {
             head: Revision { epoch, .. },
             floor,
-            entries,
+            mut entries,
         } = self.store.read_after(piece.after, PIECE as u32).await?;
         if epoch != *piece.epoch {
             return Ok(Older::OtherEpoch);
         }
-        Ok(Older::Chunk(Arc::new(Chunk {
-            after: piece.after.max(floor),
-            arrived: Instant::now(),
-            entries,
-        })))
+        entries.truncate(entries.partition_point(|entry| entry.position <= up_to));
+        let chunk = Chunk::new(piece.after.max(floor), entries);
+        Ok(Older::Chunk(Arc::new(chunk)))
     }
 }

@@ -11,10 +11,10 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::WatchSettings;
 use super::history::{History, Older};
 use super::metrics::WatchMetrics;
 use super::recent::{Chunk, Recent};
-use super::WatchSettings;
 
 /// Entries of one read.
 const READ_AT_ONCE: u32 = 1_000;
@@ -166,12 +166,14 @@ impl Log {
     /// # Errors
     /// What the store answers, for entries that are not in memory.
     pub async fn behind(&self, epoch: &Arc<str>, position: i64) -> Result<Piece, CatalogError> {
-        if let Some(piece) = self.recent(epoch, position) {
-            return Ok(piece);
-        }
+        let head = match self.recent(epoch, position) {
+            Ok(piece) => return Ok(piece),
+            Err(NotRecent { head }) => head,
+        };
         self.metrics.older_reads.inc();
-        // On the heap: a watcher that keeps up never needs the room.
-        let older = Box::pin(self.history.behind(epoch, position)).await?;
+        // On the heap: a watcher that keeps up never needs the room. Nothing above the published head: a watcher that
+        // got ahead of it would look as if the log had been put back.
+        let older = Box::pin(self.history.behind(epoch, position, head)).await?;
         Ok(match older {
             Older::Chunk(chunk) => Piece::Older(chunk),
             Older::Trimmed => Piece::Trimmed,
@@ -179,18 +181,23 @@ impl Log {
         })
     }
 
-    fn recent(&self, epoch: &Arc<str>, position: i64) -> Option<Piece> {
+    fn recent(&self, epoch: &Arc<str>, position: i64) -> Result<Piece, NotRecent> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        if *state.present.epoch != **epoch {
-            return Some(Piece::OtherEpoch);
+        if *state.present.epoch != **epoch || position > state.present.head {
+            return Ok(Piece::OtherEpoch);
         }
-        if position >= state.present.head {
-            return Some(Piece::Nothing);
+        if position == state.present.head {
+            return Ok(Piece::Nothing);
         }
         if let Some(chunk) = state.recent.behind(position) {
-            return Some(Piece::Recent(chunk));
+            return Ok(Piece::Recent(chunk));
         }
-        (position < state.present.floor).then_some(Piece::Trimmed)
+        if position < state.present.floor {
+            return Ok(Piece::Trimmed);
+        }
+        Err(NotRecent {
+            head: state.present.head,
+        })
     }
 
     /// Follows the log until it is told to stop.
@@ -297,24 +304,24 @@ impl Log {
             floor,
             entries,
         } = slice;
-        let now = Instant::now();
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        state.read_at = now;
+        state.read_at = Instant::now();
         state.present.floor = floor;
-        let is_other = *state.present.epoch != *epoch;
-        // A head below ours without another epoch is a store that lost what it had told: as good as another epoch.
+        // A head below the known one is a store that lost what it had told, whoever put it back: as good as another
+        // epoch, and a cursor above the head says so to its watcher.
+        let is_other = *state.present.epoch != *epoch || position < state.present.head;
         if is_other {
             state.recent.clear();
             state.present.epoch = epoch.into();
             state.present.head = position;
         } else if let Some(last) = entries.last() {
             state.present.head = last.position;
-            let chunk = Chunk {
-                after: from.head,
-                arrived: now,
-                entries,
-            };
+            // What was trimmed before it was read here is not in it: the floor tells those who wait for it.
+            let chunk = Chunk::new(from.head.max(floor), entries);
             state.recent.push(chunk, self.settings.recent_entries);
+        } else if position > from.head && floor >= position {
+            // Everything that is new was trimmed before it was read here.
+            state.present.head = position;
         } else {
             return false;
         }
@@ -323,6 +330,12 @@ impl Log {
         self.moved.send_replace(());
         true
     }
+}
+
+/// What lies behind a position is not in memory; how far the log is published.
+#[derive(Debug)]
+struct NotRecent {
+    head: i64,
 }
 
 /// What a look found.

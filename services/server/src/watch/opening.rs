@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use compozy_domain::{CatalogError, ChangeKind, CursorFault, WatchFilter, WorkspaceId, WorkspaceRef};
 
+use super::Seat;
 use super::log::Present;
 use super::watcher::{Ending, LookAgain, Lost, Parts, Phase, Watcher};
-use super::Seat;
 use crate::convert::change::binding;
 use crate::planted;
 use crate::registry::{Caller, Reference};
@@ -161,7 +161,12 @@ async fn filter(
             },
         }
     }
-    let filter = WatchFilter::new(ids, wanted.ungrouped, wanted.kinds.clone(), wanted.include_internal);
+    let filter = WatchFilter::new(
+        ids,
+        wanted.ungrouped,
+        wanted.kinds.clone(),
+        wanted.include_internal,
+    );
     let bound = binding(&filter);
     if bound_before.is_none_or(|before| before == bound) {
         return Ok((filter, bound));

@@ -1,10 +1,12 @@
 //! The end of the log in memory: what watchers that keep up are served from, without a query.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use compozy_domain::ChangeEntry;
 use tokio::time::Instant;
+
+use crate::resume_token::WatchTokens;
 
 /// Entries that were read together. Positions are dense and entries never change, so a chunk stays true as long as
 /// its epoch lasts, also when the log below it is trimmed.
@@ -16,9 +18,31 @@ pub struct Chunk {
     pub arrived: Instant,
     /// Its entries, ascending, without a gap.
     pub entries: Vec<ChangeEntry>,
+    /// The tokens of all its entries for watches without any filter, made by the first of them.
+    unfiltered: OnceLock<Vec<Box<str>>>,
 }
 
 impl Chunk {
+    /// Entries that were read at this moment.
+    #[must_use]
+    pub fn new(after: i64, entries: Vec<ChangeEntry>) -> Self {
+        Self {
+            after,
+            arrived: Instant::now(),
+            entries,
+            unfiltered: OnceLock::new(),
+        }
+    }
+
+    /// The tokens of its entries, in their order. `tokens` has to be that of a watch without any filter: thousands of
+    /// these are told the same changes, and a token costs more than the rest of its change.
+    pub fn unfiltered_tokens(&self, tokens: &mut WatchTokens) -> &[Box<str>] {
+        self.unfiltered.get_or_init(|| {
+            let tokens = self.entries.iter().map(|entry| tokens.at(entry.position));
+            tokens.map(String::into_boxed_str).collect()
+        })
+    }
+
     /// The position of its last entry.
     #[must_use]
     pub fn last(&self) -> i64 {
@@ -86,11 +110,7 @@ mod tests {
                 Timestamp::from_nanos(position),
             ),
         };
-        Chunk {
-            after: positions.start() - 1,
-            arrived: Instant::now(),
-            entries: positions.map(entry).collect(),
-        }
+        Chunk::new(positions.start() - 1, positions.map(entry).collect())
     }
 
     #[tokio::test]
@@ -108,7 +128,11 @@ mod tests {
         }
         assert!(recent.behind(17).is_none(), "nothing follows yet");
         recent.push(chunk(18..=40), 6);
-        assert_eq!(recent.behind(20).unwrap().above(20).len(), 20, "the newest always stays");
+        assert_eq!(
+            recent.behind(20).unwrap().above(20).len(),
+            20,
+            "the newest always stays"
+        );
         recent.clear();
         assert!(recent.behind(20).is_none());
     }

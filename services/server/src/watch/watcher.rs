@@ -139,8 +139,11 @@ pub struct Watcher {
     /// What is missing, if that has to be told first.
     lost: Option<Lost>,
     phase: Phase,
-    /// Changes to tell next, with their positions.
-    ready: VecDeque<(i64, pb::Change)>,
+    /// Changes to tell next, and their positions.
+    ready: Vec<pb::Change>,
+    ready_at: Vec<i64>,
+    /// Whether it has no filter at all, as most have.
+    is_unfiltered: bool,
     /// What a client that does not read has missed, collected up to `behind_until`.
     behind: Behind,
     behind_until: Option<i64>,
@@ -179,6 +182,7 @@ impl Watcher {
             ending,
             seat,
         } = beginning;
+        let is_unfiltered = filter == WatchFilter::default();
         let first_beat = jittered(heartbeat, &*parts.random);
         Self {
             parts,
@@ -192,7 +196,9 @@ impl Watcher {
             told: cursor,
             lost,
             phase,
-            ready: VecDeque::new(),
+            ready: Vec::new(),
+            ready_at: Vec::new(),
+            is_unfiltered,
             behind: Behind::default(),
             behind_until: None,
             moved,
@@ -261,22 +267,16 @@ impl Watcher {
 
     /// What is ready, as much of it as fits into a message.
     fn changes(&mut self) -> Option<pb::WatchCatalogResponse> {
-        let mut changes = Vec::with_capacity(self.ready.len());
-        let mut bytes = 0;
-        while let Some((position, change)) = self.ready.pop_front() {
-            if self.include_rows {
-                bytes += framed_len(&change);
-                if bytes > MESSAGE_BYTES && !changes.is_empty() {
-                    self.ready.push_front((position, change));
-                    break;
-                }
-            }
-            self.told = position;
-            changes.push(change);
-        }
-        if changes.is_empty() {
-            return None;
-        }
+        let count = if self.include_rows {
+            fitting(&self.ready)
+        } else {
+            self.ready.len()
+        };
+        self.told = *self.ready_at.get(count.checked_sub(1)?)?;
+        // What goes out takes its memory with it: a watcher that waits holds none.
+        self.ready_at = self.ready_at.split_off(count);
+        let rest = self.ready.split_off(count);
+        let changes = std::mem::replace(&mut self.ready, rest);
         self.parts.metrics.delivered.inc_by(changes.len() as u64);
         Some(convert::changes(changes))
     }
@@ -343,9 +343,17 @@ impl Watcher {
     }
 
     fn take_to_tell(&mut self, chunk: &Chunk) {
-        for entry in chunk.above(self.cursor) {
+        let entries = chunk.above(self.cursor);
+        let tokens = if self.is_unfiltered {
+            let all = chunk.unfiltered_tokens(&mut self.tokens);
+            &all[all.len() - entries.len()..]
+        } else {
+            &[]
+        };
+        self.ready.reserve_exact(entries.len().min(self.batch()));
+        for (at, entry) in entries.iter().enumerate() {
             self.cursor = entry.position;
-            self.make_ready(entry);
+            self.make_ready(entry, tokens.get(at).map(|token| &**token));
             if self.ready.len() >= self.batch() {
                 break;
             }
@@ -362,26 +370,28 @@ impl Watcher {
     fn take_from_behind(&mut self) {
         while self.ready.len() < self.batch() {
             let Some(entry) = self.behind.pop() else { break };
-            self.make_ready(&entry);
+            self.make_ready(&entry, None);
         }
         if self.behind.is_empty() && self.behind_until.is_some_and(|until| self.cursor >= until) {
             self.behind_until = None;
         }
     }
 
-    fn make_ready(&mut self, entry: &ChangeEntry) {
+    fn make_ready(&mut self, entry: &ChangeEntry, token: Option<&str>) {
         let Some(seen) = self.filter.see(&entry.change, &self.principal.visibility) else {
             return;
         };
         if planted::hits("skip_one", entry) {
             return;
         }
-        let token = self.tokens.at(entry.position);
+        let token = token.map_or_else(|| self.tokens.at(entry.position), str::to_owned);
         let change = convert::change(&entry.change, &seen, token);
         if planted::hits("repeat_one", entry) {
-            self.ready.push_back((entry.position, change.clone()));
+            self.ready.push(change.clone());
+            self.ready_at.push(entry.position);
         }
-        self.ready.push_back((entry.position, change));
+        self.ready.push(change);
+        self.ready_at.push(entry.position);
         if planted::is("reorder_two") && self.ready.len() > 1 {
             let last = self.ready.len() - 1;
             self.ready.swap(last - 1, last);
@@ -397,15 +407,11 @@ impl Watcher {
     }
 
     async fn attach_rows(&mut self) -> Result<(), CatalogError> {
-        let mut ids: Vec<WorkspaceId> = self
-            .ready
-            .iter()
-            .filter_map(|(_, change)| row_of(change))
-            .collect();
+        let mut ids: Vec<WorkspaceId> = self.ready.iter().filter_map(row_of).collect();
         ids.sort_unstable();
         ids.dedup();
         let rows = Box::pin(self.parts.rows.now(ids)).await?;
-        for (_, change) in &mut self.ready {
+        for change in &mut self.ready {
             let row = row_of(change).and_then(|id| rows.get(&id));
             change.row = row.map(|row| convert::row(row, &self.principal.visibility));
         }
@@ -453,6 +459,7 @@ impl Watcher {
         self.epoch = present.epoch;
         self.cursor = present.head;
         self.ready.clear();
+        self.ready_at.clear();
         self.behind = Behind::default();
         self.behind_until = None;
         if let Phase::CatchUp { until } = &mut self.phase {
@@ -518,6 +525,18 @@ impl fmt::Debug for Watcher {
             .field("phase", &self.phase)
             .finish_non_exhaustive()
     }
+}
+
+/// How many changes fit into a message: at least one.
+fn fitting(changes: &[pb::Change]) -> usize {
+    let mut bytes = 0;
+    for (at, change) in changes.iter().enumerate() {
+        bytes += framed_len(change);
+        if bytes > MESSAGE_BYTES && at > 0 {
+            return at;
+        }
+    }
+    changes.len()
 }
 
 /// The workspace whose row goes with a change, if one does.

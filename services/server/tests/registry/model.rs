@@ -371,9 +371,7 @@ fn check_versions(changes: &[compozy_domain::ChangeEntry]) {
         if change.kind == compozy_domain::ChangeKind::WorkspaceOrder {
             continue;
         }
-        let before = versions
-            .insert(workspace_of(change), change.version)
-            .unwrap_or(0);
+        let before = versions.insert(workspace_of(change), change.version).unwrap_or(0);
         assert_eq!(change.version, before + 1, "{change:?}");
     }
 }

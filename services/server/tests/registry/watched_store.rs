@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use compozy_domain::{
-    CatalogId, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp,
-    Visibility, Workspace, WorkspaceId,
+    CatalogId, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp, Visibility, Workspace,
+    WorkspaceId,
 };
 use compozy_store::{
     Answer, Call, CatalogKey, CatalogStore, ChangeLog, Error, Finding, Intent, IntentId, IntentStore,
-    LastObservation, ListWorkspaces, LogHead, LogSlice, MoveBefore, Moved, Numbering, Observation, ObservationStore, PathLock,
-    Prune, Pruned, Register, Registered, Relink, Remove, Removed, Result, SetDurableId, SqlStore, StoreKind,
-    Update, WorkspaceStore,
+    LastObservation, ListWorkspaces, LogHead, LogSlice, MoveBefore, Moved, Numbering, Observation,
+    ObservationStore, PathLock, Prune, Pruned, Register, Registered, Relink, Remove, Removed, Result,
+    SetDurableId, SqlStore, StoreKind, Update, WorkspaceStore,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::async_trait;

@@ -31,11 +31,25 @@ pub async fn calls_in_flight(server: &Running) -> u32 {
 
 /// The same of a server that is known by the address of its telemetry.
 pub async fn calls_in_flight_at(address: &str) -> u32 {
+    value_at(address, "rpc_server_calls_in_flight")
+        .await
+        .parse()
+        .unwrap()
+}
+
+/// One number of a server.
+pub async fn number(server: &Running, name: &str) -> f64 {
+    let value = value_at(&server.telemetry[0].to_string(), name).await;
+    value.parse().unwrap()
+}
+
+async fn value_at(address: &str, name: &str) -> String {
     let text = get_at(address, "/metrics").await;
-    let line = text
+    let value = text
         .lines()
-        .find_map(|line| line.strip_prefix("rpc_server_calls_in_flight "));
-    line.unwrap().trim().parse().unwrap()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    let value = value.unwrap_or_else(|| panic!("no {name} in {text}"));
+    value.trim().to_owned()
 }
 
 #[tokio::test]

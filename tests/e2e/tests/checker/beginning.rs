@@ -1,0 +1,117 @@
+//! Where the streams of a watcher begin: anew, behind a token of its own, or where a page or an answer says.
+
+use std::time::Instant;
+
+use compozy_e2e::Draw;
+use compozy_proto::change::v1::WatchStart;
+use compozy_proto::workspace::v1::ListWorkspacesRequest;
+
+use crate::history::Origin;
+use crate::watching::{Token, Watching};
+
+/// Where a stream begins: what is asked for, and what is written down.
+pub(crate) struct Beginning {
+    pub(crate) origin: Origin,
+    pub(crate) token: String,
+    pub(crate) start: WatchStart,
+}
+
+impl Beginning {
+    pub(crate) fn behind(token: Token) -> Self {
+        Self {
+            origin: Origin::Token {
+                stream: token.stream,
+                event: token.event,
+            },
+            token: token.text,
+            start: WatchStart::Unspecified,
+        }
+    }
+
+    pub(crate) fn snapshot() -> Self {
+        Self {
+            origin: Origin::Snapshot,
+            token: String::new(),
+            start: WatchStart::Snapshot,
+        }
+    }
+}
+
+impl Watching {
+    pub(crate) async fn beginning(&mut self) -> Beginning {
+        let fresh = self.present().tokens.is_empty();
+        let choice = self.draw.below(if fresh { 6 } else { 24 });
+        let start = |origin, start| Beginning {
+            origin,
+            token: String::new(),
+            start,
+        };
+        match choice {
+            0 => start(Origin::Now, WatchStart::Now),
+            1 => start(Origin::Snapshot, WatchStart::Snapshot),
+            2 => start(Origin::Earliest, WatchStart::Earliest),
+            3 => self
+                .page_beginning()
+                .await
+                .unwrap_or_else(|| start(Origin::Snapshot, WatchStart::Snapshot)),
+            4 => self
+                .answer_beginning()
+                .unwrap_or_else(|| start(Origin::Now, WatchStart::Now)),
+            5 => start(Origin::Now, WatchStart::Unspecified),
+            _ => {
+                let token = self.token();
+                token.map_or_else(|| start(Origin::Now, WatchStart::Now), Beginning::behind)
+            }
+        }
+    }
+
+    /// Mostly the last token, sometimes the last of a heartbeat, sometimes an older one.
+    pub(crate) fn token(&mut self) -> Option<Token> {
+        let choice = self.draw.below(10);
+        let older = self.draw.number();
+        let tokens = &self.present().tokens;
+        let heartbeat = tokens.iter().rev().find(|token| token.is_heartbeat);
+        match choice {
+            0..=5 => tokens.last().cloned(),
+            6 | 7 => heartbeat.or(tokens.last()).cloned(),
+            _ => tokens
+                .get(Draw::seeded(older).below(tokens.len().max(1)))
+                .cloned(),
+        }
+    }
+
+    async fn page_beginning(&mut self) -> Option<Beginning> {
+        let server = self.draw.below(self.clients.len());
+        let request = ListWorkspacesRequest {
+            limit: 100,
+            ..Default::default()
+        };
+        let answer = self.clients[server].list_workspaces(request).await.ok()?;
+        let page = answer.page?;
+        let rows = answer
+            .workspaces
+            .into_iter()
+            .map(|row| (row.id, row.version))
+            .collect();
+        Some(Beginning {
+            origin: Origin::Page {
+                answered: Instant::now(),
+                rows: Some(rows).filter(|_| !page.has_more),
+            },
+            token: page.revision,
+            start: WatchStart::Unspecified,
+        })
+    }
+
+    fn answer_beginning(&mut self) -> Option<Beginning> {
+        let answer = self.board.answer(&mut self.draw)?;
+        Some(Beginning {
+            origin: Origin::Answer {
+                workspace: answer.workspace,
+                version: answer.version,
+            },
+            token: answer.revision,
+            start: WatchStart::Unspecified,
+        })
+    }
+}

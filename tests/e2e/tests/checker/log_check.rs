@@ -1,0 +1,183 @@
+//! The log by itself, against what the writers were told and against the lists.
+
+use std::collections::{BTreeMap, HashSet};
+
+use compozy_proto::change::v1::ChangeReason;
+
+use crate::entry::Entry;
+use crate::history::{Action, History, Outcome};
+use crate::reference::{Reference, reason_of};
+use crate::violation::{Rule, Violation};
+
+pub(crate) fn check_log(history: &History, reference: &Reference) -> Vec<Violation> {
+    let mut found = Vec::new();
+    positions(history, reference, &mut found);
+    versions(reference, &mut found);
+    answers(history, reference, &mut found);
+    strangers(history, reference, &mut found);
+    order_in_time(reference, &mut found);
+    lists(history, reference, &mut found);
+    found
+}
+
+/// N186: dense, each once, and nothing appears below what was read before.
+fn positions(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
+    for position in &history.log.unsteady {
+        let detail = format!("position {position} was found late, or with something else");
+        found.push(Violation::new(Rule::LogDense, detail));
+    }
+    let mut seen = HashSet::new();
+    for (place, logged) in reference.entries.iter().enumerate() {
+        let expected = reference.entries[0].position + i64::try_from(place).unwrap();
+        if logged.position != expected {
+            let detail = format!("position {expected} is missing before {}", logged.entry);
+            found.push(Violation::new(Rule::LogDense, detail));
+            break;
+        }
+        if !seen.insert(&logged.entry) {
+            let detail = format!("{} stands at {} again", logged.entry, logged.position);
+            found.push(Violation::new(Rule::LogOnce, detail));
+        }
+    }
+}
+
+/// Of each record from 1 on, dense, in order, and nothing after the removal. A move carries the version at its time.
+fn versions(reference: &Reference, found: &mut Vec<Violation>) {
+    let mut newest: BTreeMap<&str, &Entry> = BTreeMap::new();
+    for logged in &reference.entries {
+        let entry = &logged.entry;
+        let before = newest.get(entry.workspace.as_str()).copied();
+        let last = before.map_or(0, |before| before.version);
+        let gone = before.is_some_and(Entry::is_removal);
+        let expected = last + i64::from(entry.is_of_record());
+        if entry.version != expected || gone || (last == 0) != (entry.reason == ChangeReason::Created) {
+            let detail = match before {
+                Some(before) => format!("{entry} follows {before}"),
+                None => format!("{entry} is the first of its record"),
+            };
+            found.push(Violation::new(Rule::LogVersions, detail));
+        }
+        if entry.is_of_record() {
+            newest.insert(&entry.workspace, entry);
+        }
+    }
+}
+
+/// N021: an answered write that changed something has an entry of its own.
+fn answers(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
+    let mut taken = HashSet::new();
+    for write in &history.writes {
+        let Outcome::Answered { wrote: true, .. } = write.outcome else {
+            continue;
+        };
+        if write.action == Action::Move {
+            continue;
+        }
+        let place = reference.place_of_write(write);
+        let entry = place.map(|place| &reference.entries[place].entry);
+        if entry.is_none_or(|entry| entry.reason != reason_of(write.action)) {
+            let detail = format!("{write:?} was answered and is not in the log ({entry:?})");
+            found.push(Violation::new(Rule::LogHoldsAnswers, detail));
+        } else if !taken.insert(place) {
+            let detail = format!("{write:?} was answered with the version of another");
+            found.push(Violation::new(Rule::LogHoldsAnswers, detail));
+        }
+    }
+}
+
+/// Of each workspace and action: no fewer entries than answers, and no more than answers and open questions. What
+/// the observer notes belongs to no writer.
+fn strangers(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
+    #[derive(Debug, Default)]
+    struct Count {
+        entries: usize,
+        answered: usize,
+        open: usize,
+    }
+    let mut counts: BTreeMap<(ChangeReason, &str), Count> = BTreeMap::new();
+    for logged in &reference.entries {
+        let entry = &logged.entry;
+        if !matches!(entry.reason, ChangeReason::Status | ChangeReason::Identity) {
+            counts
+                .entry(key(entry.reason, &entry.workspace))
+                .or_default()
+                .entries += 1;
+        }
+    }
+    for write in &history.writes {
+        let count = counts
+            .entry(key(reason_of(write.action), &write.workspace))
+            .or_default();
+        match write.outcome {
+            Outcome::Answered { wrote, .. } => count.answered += usize::from(wrote),
+            Outcome::Refused => {}
+            Outcome::Unknown => count.open += 1,
+        }
+    }
+    for (key, count) in counts {
+        if count.entries < count.answered {
+            let detail = format!("{key:?}: {count:?}");
+            found.push(Violation::new(Rule::LogHoldsAnswers, detail));
+        }
+        if count.entries > count.answered + count.open {
+            let detail = format!("{key:?}: {count:?}");
+            found.push(Violation::new(Rule::LogHoldsNothingElse, detail));
+        }
+    }
+}
+
+/// Nobody knows the id of a registration that was not answered, so those are counted together.
+fn key(reason: ChangeReason, workspace: &str) -> (ChangeReason, &str) {
+    match reason {
+        ChangeReason::Created => (reason, ""),
+        _ => (reason, workspace),
+    }
+}
+
+fn order_in_time(reference: &Reference, found: &mut Vec<Violation>) {
+    let mut earliest_end: Option<usize> = None;
+    for (place, logged) in reference.entries.iter().enumerate().rev() {
+        if let (Some(begun), Some(later)) = (logged.begun, earliest_end) {
+            let later = &reference.entries[later];
+            if later.ended.is_some_and(|ended| ended < begun) {
+                let detail = format!("{} was answered before {} was begun", later.entry, logged.entry);
+                found.push(Violation::new(Rule::LogOrder, detail));
+            }
+        }
+        let earlier = logged.ended.is_some()
+            && earliest_end.is_none_or(|held| reference.entries[held].ended > logged.ended);
+        if earlier {
+            earliest_end = Some(place);
+        }
+    }
+}
+
+fn lists(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
+    let expected = reference.list_at(reference.len());
+    for (server, list) in history.lists.iter().enumerate() {
+        if *list != expected {
+            let detail = format!("server {server}: {}", difference(list, &expected));
+            found.push(Violation::new(Rule::ListIsLog, detail));
+        }
+    }
+}
+
+/// Where two maps of versions differ, in a few words.
+pub(crate) fn difference(seen: &BTreeMap<String, i64>, expected: &BTreeMap<String, i64>) -> String {
+    let mut words = Vec::new();
+    for (workspace, version) in expected {
+        if seen.get(workspace) != Some(version) {
+            words.push(format!(
+                "{workspace} is at v{version}, seen {:?}",
+                seen.get(workspace)
+            ));
+        }
+    }
+    for (workspace, version) in seen {
+        if !expected.contains_key(workspace) {
+            words.push(format!("{workspace} v{version} is gone, but seen"));
+        }
+    }
+    words.truncate(5);
+    words.join("; ")
+}
