@@ -47,6 +47,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
     /// Follow what changes in the catalog
+    ///
+    /// One line for each change, until it is interrupted. It goes on by itself when the daemon restarts, without a gap
+    /// and without a repetition; where changes are missing, it says so. It starts a daemon at its beginning only.
     Watch(WatchArguments),
     /// Print the completion script of a shell
     Completion(CompletionArguments),

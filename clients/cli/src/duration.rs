@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Reads a span. Units are s, m, h, d and w; a bare number has no meaning.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let refused = || format!("\"{text}\" is no span of time; use for example 30d, 12h or 1h30m");
+    let refused = || format!("\"{text}\" is no span of time; use for example 30s, 12h or 1h30m");
     let mut seconds: u64 = 0;
     let mut number = String::new();
     for letter in text.trim().chars() {

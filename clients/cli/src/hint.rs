@@ -10,6 +10,9 @@ pub(crate) fn of(error: &Error) -> Option<String> {
     if error.reason() == ErrorReason::ResumeTokenExpired {
         return Some(expired_token(error));
     }
+    if error.reason() == ErrorReason::CursorInvalid {
+        return Some(unfit_cursor(error).to_owned());
+    }
     if let Some(delay) = error.retry_after() {
         return Some(format!("try again in {}", crate::duration::spelled(delay)));
     }
@@ -44,6 +47,19 @@ fn expired_token(error: &Error) -> String {
     {
         Some(oldest) => format!("{again} or from the oldest change that is kept with --from-token {oldest}"),
         None => again.to_owned(),
+    }
+}
+
+/// To leave a token out is to miss changes, so that comes last.
+fn unfit_cursor(error: &Error) -> &'static str {
+    match error.metadata().get("cause").map(String::as_str) {
+        Some("other_query") => {
+            "give the options that it was made with, COMPOZY_WORKSPACE among them; or begin anew: without --cursor, or with --snapshot instead of --from-token"
+        }
+        Some("other_catalog") => {
+            "ask the server that it came from; or begin anew: without --cursor, or with --snapshot instead of --from-token"
+        }
+        _ => "begin anew: without --cursor, or with --snapshot instead of --from-token",
     }
 }
 
@@ -87,7 +103,6 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::NameInvalid => {
             "a name has 1 to 64 letters, digits, spaces, dots, dashes or underscores and starts with none of . - ~"
         }
-        ErrorReason::CursorInvalid => "start again without --cursor or --from-token",
         ErrorReason::InvalidField => "see the command's --help for what is allowed",
         ErrorReason::EtagMismatch => "somebody else changed it meanwhile; look again and repeat",
         ErrorReason::TokenMissing => "give a token with --token-file or COMPOZY_TOKEN",

@@ -86,7 +86,7 @@ impl Builder {
         self
     }
 
-    /// The file that holds the bearer token, instead of the token itself.
+    /// The file that holds the bearer token, instead of the token itself. Read once, when the client is built.
     #[must_use]
     pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.token = TokenChoice::File(path.into());

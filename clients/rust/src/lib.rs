@@ -16,25 +16,43 @@
 //! # }
 //! ```
 //!
-//! Changes come as a stream that goes on by itself when the server restarts or the connection is cut:
+//! Changes come as a stream that goes on by itself when the server restarts or the connection is cut. A mirror of the
+//! workspaces that stays right:
 //!
 //! ```no_run
 //! # async fn second(client: compozy_client::Client) -> Result<(), compozy_client::Error> {
-//! use compozy_client::{WatchEvent, WatchRequest};
+//! use std::collections::BTreeMap;
+//!
+//! use compozy_client::proto::change::v1::{ChangeKind, row::Record};
+//! use compozy_client::{ResyncCause, WatchEvent, WatchRequest};
 //! use futures::TryStreamExt;
 //!
-//! let mut watch = client.watch(WatchRequest::new().snapshot());
-//! while let Some(event) = watch.try_next().await? {
-//!     match event {
-//!         WatchEvent::Row(row) => println!("is there: {row:?}"),
-//!         WatchEvent::Changed(change) => println!("changed: {}", change.workspace_id),
-//!         WatchEvent::Removed(change) => println!("removed: {}", change.workspace_id),
-//!         WatchEvent::Synced => println!("live"),
-//!         WatchEvent::Resync { .. } => println!("something was missed: read it again"),
-//!         _ => {}
+//! loop {
+//!     let mut rows = BTreeMap::new();
+//!     let request = WatchRequest::new().snapshot().include_rows().kinds([ChangeKind::Workspace]);
+//!     let mut watch = client.watch(request.resync_when_expired());
+//!     while let Some(event) = watch.try_next().await? {
+//!         let row = match event {
+//!             WatchEvent::Row(row) => Some(row),
+//!             // None if the workspace has gone since: `Removed` follows.
+//!             WatchEvent::Changed(change) => change.row,
+//!             WatchEvent::Removed(change) => {
+//!                 rows.remove(&change.workspace_id);
+//!                 None
+//!             }
+//!             WatchEvent::Resync { reason: ResyncCause::SnapshotCut, .. } => {
+//!                 rows.clear(); // They come again.
+//!                 None
+//!             }
+//!             // Something is missing: from the snapshot again.
+//!             WatchEvent::Resync { .. } => break,
+//!             _ => None,
+//!         };
+//!         if let Some(Record::Workspace(workspace)) = row.and_then(|row| row.record) {
+//!             rows.insert(workspace.id.clone(), workspace);
+//!         }
 //!     }
 //! }
-//! # Ok(())
 //! # }
 //! ```
 //!

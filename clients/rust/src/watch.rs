@@ -49,8 +49,9 @@ impl Client {
 
 impl CatalogWatch {
     /// Where to go on later, with [`WatchFrom::Token`] and the same filters: everything before it was handed out. Ask
-    /// when the events so far are dealt with. `None` as long as there is nothing to go on from, such as before a
-    /// snapshot is complete.
+    /// when the events so far are dealt with. The server's heartbeats move it without an event, so that it stays young
+    /// while nothing changes: who stores it should also ask now and then beside the stream, with `tokio::select!`.
+    /// `None` as long as there is nothing to go on from, such as before a snapshot is complete.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }

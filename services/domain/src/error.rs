@@ -165,6 +165,9 @@ pub enum CatalogError {
     /// A cursor.
     #[error("the cursor can't be used ({}): start the list again without it", .0.as_str())]
     Cursor(CursorFault),
+    /// A resume token.
+    #[error("the resume token can't be used ({}): watch with the filters that it was made with, or start anew with a snapshot", .0.as_str())]
+    ResumeToken(CursorFault),
     /// A request id that was used for another request.
     #[error("this request_id was used for a different request: send a new one")]
     RequestIdReused,
@@ -282,7 +285,9 @@ pub enum CatalogError {
         limit: usize,
     },
     /// The changes after a resume token are no longer retained.
-    #[error("the changes after this token are no longer kept: read everything again with start SNAPSHOT, or send on_expired RESYNC")]
+    #[error(
+        "the changes after this token are no longer kept: read everything again with start SNAPSHOT, or send on_expired RESYNC"
+    )]
     ResumeTokenExpired {
         /// The oldest token that can still be resumed.
         oldest_token: String,
@@ -379,7 +384,7 @@ impl CatalogError {
                 PathFault::Unreadable => Reason::PathUnreadable,
                 PathFault::NotAllowed => Reason::PathNotAllowed,
             },
-            Self::Cursor(_) => Reason::CursorInvalid,
+            Self::Cursor(_) | Self::ResumeToken(_) => Reason::CursorInvalid,
             Self::RequestIdReused => Reason::RequestIdReused,
             Self::Config { .. } => Reason::ConfigInvalid,
             Self::WorkspaceNotFound { .. } => Reason::WorkspaceNotFound,

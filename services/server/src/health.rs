@@ -24,6 +24,9 @@ pub use self::list::HealthService;
 
 use self::watching::Watching;
 
+/// Bytes of a request at most: the name of a service. It comes without a token.
+const REQUEST_BYTES: usize = 4 * 1024;
+
 /// The name that says whether the process works at all, for liveness probes.
 pub const LIVENESS: &str = "liveness";
 
@@ -86,7 +89,10 @@ impl HealthBoard {
     /// The service to be served.
     #[must_use]
     pub fn service(&self) -> HealthService {
-        HealthService::new(self.clone(), HealthServer::new(self.clone()))
+        HealthService::new(
+            self.clone(),
+            HealthServer::new(self.clone()).max_decoding_message_size(REQUEST_BYTES),
+        )
     }
 
     fn state(&self, name: &str) -> Option<ServingStatus> {

@@ -15,6 +15,8 @@ pub struct Method {
     pub name: Arc<str>,
     /// Whether a side sends more than one message. Such calls have no deadline unless the caller sets one.
     pub streaming: bool,
+    /// Whether the caller sends more than one message.
+    pub client_streaming: bool,
     /// Whether it needs no token.
     pub open: bool,
 }
@@ -39,6 +41,7 @@ impl Methods {
                     let described = Method {
                         name: name.as_str().into(),
                         streaming: method.client_streaming() || method.server_streaming(),
+                        client_streaming: method.client_streaming(),
                         open: service_name == HEALTH_SERVICE,
                     };
                     known.insert(format!("/{name}"), Arc::new(described));
@@ -48,6 +51,7 @@ impl Methods {
         let other = Arc::new(Method {
             name: "_OTHER".into(),
             streaming: false,
+            client_streaming: false,
             open: false,
         });
         Self {

@@ -32,6 +32,8 @@ use crate::watch::{self, Log, Rows, WatchMetrics, WatchSettings};
 /// What the store says of a server that takes a connection and then nothing comes; held by
 /// `n168_n183_a_start_that_waits_for_a_silent_database_ends_in_order`.
 const SILENT: &str = "the Postgres server does not answer";
+/// Bytes of a request for a watch at most: 100 workspaces, each named by the longest path.
+const WATCH_REQUEST_BYTES: usize = 512 * 1024;
 /// How long a start waits for the registration of the home directory.
 const HOME_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -91,7 +93,9 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
         copies: Arc::new(StoreCopies(copied)),
         add_services: Box::new(move |routes| {
             routes.add_service(WorkspaceServiceServer::new(api));
-            routes.add_service(CatalogChangeServiceServer::new(watches));
+            routes.add_service(
+                CatalogChangeServiceServer::new(watches).max_decoding_message_size(WATCH_REQUEST_BYTES),
+            );
         }),
         close: Box::pin(async move { closing.close().await }),
     })
@@ -276,7 +280,6 @@ async fn watches(
     Ok(Arc::new(watch::Parts {
         log,
         rows,
-        store: Arc::clone(store),
         registry: Arc::clone(registry),
         seal: Arc::clone(seal),
         clock: Arc::clone(&context.clock),

@@ -107,6 +107,12 @@ impl WatchTokens {
         self.seal.seal(TokenKind::Watch, &self.payload.encode_to_vec())
     }
 
+    /// The number of the key that tokens are sealed with now, or of one before it.
+    #[must_use]
+    pub fn key_number(&self) -> i64 {
+        self.seal.newest_number()
+    }
+
     /// From now on, tokens of another epoch.
     pub fn begin_epoch(&mut self, epoch: &str) {
         epoch.clone_into(&mut self.payload.epoch);

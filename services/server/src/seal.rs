@@ -188,7 +188,9 @@ impl Seal {
             .cloned()
     }
 
-    fn newest_number(&self) -> i64 {
+    /// The number of the newest key that is known here.
+    #[must_use]
+    pub fn newest_number(&self) -> i64 {
         self.keys
             .read()
             .unwrap_or_else(PoisonError::into_inner)

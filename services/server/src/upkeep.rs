@@ -50,7 +50,7 @@ async fn let_old_things_go(
     stop: &CancellationToken,
 ) -> compozy_store::Result<()> {
     while !stop.is_cancelled() && CatalogStore::forget_answers(store, now).await? > 0 {}
-    let oldest = now.minus(retention.changes_for);
+    let oldest = ChangeLog::now(store, now).await?.minus(retention.changes_for);
     while !stop.is_cancelled() && ChangeLog::trim(store, oldest, retention.changes).await? > 0 {}
     Ok(())
 }

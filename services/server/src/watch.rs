@@ -25,6 +25,9 @@ pub use self::watcher::{Ending, LookAgain, Lost, Parts, Watcher};
 
 use std::time::Duration;
 
+/// Without a look at the log for so long, "nothing new" would be a guess: watches end, and their clients ask elsewhere.
+const BLIND: Duration = Duration::from_secs(15);
+
 /// Bounds of watches that tests set smaller.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchSettings {

@@ -64,6 +64,10 @@ pub trait ChangeLog: Send + Sync {
     /// instant, and those beyond the newest `entries`. Answers how many went.
     async fn trim(&self, before: Timestamp, entries: u64) -> Result<u64>;
 
+    /// The time by the clock that entries carry, of which `own` is the process's: the database's where several
+    /// processes share one.
+    async fn now(&self, own: Timestamp) -> Result<Timestamp>;
+
     /// Waits until this process has committed an entry or a new epoch since the last wait. Only for one waiter.
     async fn appended(&self);
 

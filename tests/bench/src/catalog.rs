@@ -53,6 +53,21 @@ const MANY_POSTGRES: &str = concat!(
      1, 1, 1777905000000000000 + n, 1777905000000000000 + n FROM generate_series(1, COUNT) AS numbers(n)"
 );
 
+/// Entries behind the head of the change log, each of a workspace of its own, written just now.
+const LOG: &str = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < COUNT) \
+    INSERT INTO change (position, kind, op, reason, host_id, workspace_id, version, session_count, at) \
+    SELECT head + n, 'workspace', 'upserted', 'updated', 'bench', printf('ws_%016x', n + 1), 1, 0, NOW \
+    FROM numbers, change_head";
+
+const LOG_POSTGRES: &str = "INSERT INTO change \
+    (position, kind, op, reason, host_id, workspace_id, version, session_count, at) \
+    SELECT head + n, 'workspace', 'upserted', 'updated', 'bench', 'ws_' || lpad(to_hex(n + 1), 16, '0'), 1, 0, NOW \
+    FROM generate_series(1, COUNT) AS numbers(n), change_head";
+
+/// The time of the database as nanoseconds.
+const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER) * 1000000";
+const NOW_POSTGRES: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000000";
+
 /// Writes `count` rows into the store of an environment whose daemon has made it and does not run.
 pub(crate) fn fill(environment: &Environment, on_postgres: bool, count: usize) {
     if on_postgres {
@@ -75,6 +90,19 @@ pub(crate) fn fill(environment: &Environment, on_postgres: bool, count: usize) {
         .unwrap();
 }
 
+/// Writes `count` entries into the change log of a store whose daemon does not run.
+pub(crate) fn fill_log(environment: &Environment, on_postgres: bool, count: usize) {
+    let sql = |log: &str, now: &str| {
+        let log = log.replace("COUNT", &count.to_string()).replace("NOW", now);
+        format!("BEGIN; {log}; UPDATE change_head SET head = head + {count}; COMMIT")
+    };
+    if on_postgres {
+        environment.database().execute(&sql(LOG_POSTGRES, NOW_POSTGRES));
+    } else {
+        open(environment).execute_batch(&sql(LOG, NOW)).unwrap();
+    }
+}
+
 /// Puts the observer's next round off for most of a minute.
 pub(crate) fn put_observer_off(environment: &Environment, on_postgres: bool) {
     let begun = |now: &str| {
@@ -84,12 +112,10 @@ pub(crate) fn put_observer_off(environment: &Environment, on_postgres: bool) {
         )
     };
     if on_postgres {
-        let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000000";
-        environment.database().execute(&begun(now));
+        environment.database().execute(&begun(NOW_POSTGRES));
         return;
     }
-    let now = "CAST(unixepoch('subsec') * 1000 AS INTEGER) * 1000000";
-    open(environment).execute_batch(&begun(now)).unwrap();
+    open(environment).execute_batch(&begun(NOW)).unwrap();
 }
 
 fn open(environment: &Environment) -> Connection {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::measured::Measured;
+use crate::stream::bare;
 use crate::{cpu, echo, statements};
 
 /// A running floor. It ends with this value.
@@ -57,6 +58,13 @@ pub(crate) fn start_echo(answer_length: usize) -> (Floor, SocketAddr) {
     (floor, address)
 }
 
+/// A server of bare streams, and its address.
+pub(crate) fn start_streams() -> (Floor, SocketAddr) {
+    let mut floor = Floor::start(&["streams"]);
+    let address = floor.line().parse().unwrap();
+    (floor, address)
+}
+
 /// What bare statements cost and yield: carried out in a process of their own, for a while.
 pub(crate) fn measure_statements(kind: &str, place: &str, workers: usize, span: Duration) -> Measured {
     let (workers, millis) = (workers.to_string(), span.as_millis().to_string());
@@ -75,7 +83,11 @@ pub(crate) fn measure_statements(kind: &str, place: &str, workers: usize, span: 
 /// What such a process does.
 pub(crate) fn run(words: &[&str]) {
     match words {
-        ["echo", length] => run_echo(length.parse().unwrap()),
+        ["echo", length] => {
+            let length = length.parse().unwrap();
+            run_server(|address| echo::serve(address, length));
+        }
+        ["streams"] => run_server(bare::serve),
         ["statements", kind, place, workers, millis] => {
             let span = Duration::from_millis(millis.parse().unwrap());
             let measured = statements::measure(kind, place, workers.parse().unwrap(), span);
@@ -94,7 +106,7 @@ pub(crate) fn run(words: &[&str]) {
 }
 
 /// With the same kind of runtime as the daemon.
-fn run_echo(length: usize) {
+fn run_server<F: Future<Output = ()>>(serve: impl FnOnce(SocketAddr) -> F) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -107,5 +119,5 @@ fn run_echo(length: usize) {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     println!("{address}");
     std::io::stdout().flush().unwrap();
-    runtime.block_on(echo::serve(address, length));
+    runtime.block_on(serve(address));
 }

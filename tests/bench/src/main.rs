@@ -24,6 +24,7 @@ mod measured;
 mod rows;
 mod server;
 mod statements;
+mod stream;
 mod table;
 mod wire;
 
@@ -33,7 +34,8 @@ use rows::Plan;
 
 const USAGE: &str = "usage: cargo xtask bench [rows...] [--quick]
 
-rows: get list discover create start; all when none is named
+rows: get list discover create start fanout backlog idle resume writers; all when none is named,
+  and watch for the last five, which are those of the change stream
 --quick: a tenth of the time, for a look; not for conclusions";
 
 fn main() -> ExitCode {

@@ -121,6 +121,18 @@ impl Row {
         self
     }
 
+    /// Against the same figure of something else.
+    pub(crate) fn against_figure(mut self, floor: impl Into<String>, value: f64) -> Self {
+        let (own, unit) = self.figure.unwrap();
+        self.floor = Some(Floor {
+            name: floor.into(),
+            value,
+            unit,
+            ratio: own / value,
+        });
+        self
+    }
+
     /// The ratio must not be above `most`.
     pub(crate) fn at_most(mut self, most: f64) -> Self {
         let ratio = self.floor.as_ref().unwrap().ratio;

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use compozy_client::ServingStatus;
 use compozy_e2e::{Daemon, Database, Engine, Environment, PostgresServer, utf8};
 
+use crate::stream::source::Source;
+use crate::stream::writer::Target;
 use crate::wire::Wire;
 use crate::{catalog, cpu};
 
@@ -68,6 +70,7 @@ impl Server {
             .port();
         environment.configure(&format!(
             "[daemon]\nhost_id = \"{HOST}\"\n[grpc]\nlisten = \"127.0.0.1:{port}\"\n[log]\nlevel = \"warn\"\n\
+             [limits]\nwatchers = 20000\n\
              [workspaces]\nregister_home = false\nallowed_roots = [\"{}\"]\n",
             utf8(&environment.work)
         ));
@@ -83,6 +86,11 @@ impl Server {
             catalog::fill(&server.environment, on_postgres, count);
         }
         server
+    }
+
+    /// Adds entries to the change log of a daemon that does not run.
+    pub(crate) fn fill_log(&self, count: usize) {
+        catalog::fill_log(&self.environment, self.on_postgres, count);
     }
 
     /// Starts the daemon and answers the time from exec until it served.
@@ -126,7 +134,28 @@ impl Server {
 
     /// A connection of its own.
     pub(crate) async fn connect(&self) -> Wire {
+        Wire::connect(self.address(), &self.token()).await
+    }
+
+    /// Its streams of changes.
+    pub(crate) fn source(&self) -> Source {
+        Source::daemon(self.address(), &self.token(), self.pid())
+    }
+
+    /// Writes that its streams tell of.
+    pub(crate) fn target(&self) -> Target {
+        Target::Daemon {
+            address: self.address(),
+            token: self.token(),
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    fn token(&self) -> String {
         let token = fs::read_to_string(self.environment.home.join("client.token")).unwrap();
-        Wire::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)), token.trim()).await
+        token.trim().to_owned()
     }
 }

@@ -7,6 +7,7 @@ use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClie
 use compozy_proto::workspace::v1::{
     DiscoverWorkspaceRequest, DiscoverWorkspaceResponse, GetWorkspaceRequest, GetWorkspaceResponse,
     ListWorkspacesRequest, ListWorkspacesResponse, RegisterWorkspaceRequest, RegisterWorkspaceResponse,
+    UpdateWorkspaceRequest, UpdateWorkspaceResponse, Workspace,
 };
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
@@ -32,12 +33,21 @@ impl Interceptor for Token {
 
 /// A connection to any server of this run.
 pub(crate) async fn channel(address: SocketAddr) -> Channel {
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    connect(&endpoint(address)).await
+}
+
+/// How to connect to any server of this run.
+pub(crate) fn endpoint(address: SocketAddr) -> Endpoint {
+    Endpoint::from_shared(format!("http://{address}")).unwrap()
+}
+
+/// Connects, as soon as somebody listens.
+pub(crate) async fn connect(endpoint: &Endpoint) -> Channel {
     let begun = std::time::Instant::now();
     loop {
         match endpoint.connect().await {
             Ok(channel) => return channel,
-            Err(error) => assert!(begun.elapsed().as_secs() < 10, "{address}: {error}"),
+            Err(error) => assert!(begun.elapsed().as_secs() < 10, "{}: {error}", endpoint.uri()),
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
@@ -97,6 +107,23 @@ impl Wire {
         self.client
             .clone()
             .register_workspace(request)
+            .await
+            .unwrap()
+            .into_inner()
+    }
+    pub(crate) async fn update(&self, id: &str, title: String) -> UpdateWorkspaceResponse {
+        let request = UpdateWorkspaceRequest {
+            r#ref: Some(by_id(id)),
+            workspace: Some(Workspace {
+                title: Some(title),
+                ..Default::default()
+            }),
+            request_id: request_id(),
+            ..Default::default()
+        };
+        self.client
+            .clone()
+            .update_workspace(request)
             .await
             .unwrap()
             .into_inner()

@@ -22,13 +22,10 @@ use crate::selection::{Selected, SeveralSelector};
 /// until the next change, which may never come.
 const READER_CHECK: Duration = Duration::from_secs(1);
 
-/// Follow what changes in the catalog
-///
-/// One line for each change, until it is interrupted. It goes on by itself when the daemon restarts, without a gap
-/// and without a repetition; where changes are missing, it says so.
+/// What to follow, and from where.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  compozy watch\n  compozy watch --snapshot --rows\n  compozy watch --workspace api --kind workspace -o jsonl\n  compozy watch --from-token \"$TOKEN\" -o jsonl\n\nEvery line of -o jsonl holds a token that --from-token goes on from, with the same filters."
+    after_help = "Examples:\n  compozy watch\n  compozy watch --snapshot --rows\n  compozy watch --workspace api --kind workspace -o jsonl\n  compozy watch --from-token \"$TOKEN\" -o jsonl\n\nWith -o jsonl, every change and every \"synced\" and \"resync\" holds a token that --from-token goes on from, with the same filters: --workspace or COMPOZY_WORKSPACE, --here, --ungrouped, --kind and --include-internal."
 )]
 pub(crate) struct WatchArguments {
     #[command(flatten)]

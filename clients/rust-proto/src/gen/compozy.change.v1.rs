@@ -645,7 +645,7 @@ pub mod catalog_change_service_client {
         /// * A token means that everything before it was delivered; resumed, exactly the rest comes (n041, n045).
         /// * Nothing is repeated within a stream, and nothing is skipped without a `resync` (tests/e2e, watch checker).
         /// * Filters and the caller's own workspaces hold for every single entry, before coalescing (n077, n198).
-        /// * A change is told after it is durable; kill -9 of server or database loses none (n118, n121).
+        /// * A change is told after it is durable; kill -9 of server or database loses none (n118, n121: watch checker).
         /// * A change through any replica reaches the watchers of all (n125, n127).
         /// * A client that does not read costs a bounded amount of memory and delays nobody (n097, n098, n099).
         /// * Of a thing that changed more than once while the client did not read, at least the last change comes (n095, n096).
@@ -711,7 +711,7 @@ pub mod catalog_change_service_server {
         /// * A token means that everything before it was delivered; resumed, exactly the rest comes (n041, n045).
         /// * Nothing is repeated within a stream, and nothing is skipped without a `resync` (tests/e2e, watch checker).
         /// * Filters and the caller's own workspaces hold for every single entry, before coalescing (n077, n198).
-        /// * A change is told after it is durable; kill -9 of server or database loses none (n118, n121).
+        /// * A change is told after it is durable; kill -9 of server or database loses none (n118, n121: watch checker).
         /// * A change through any replica reaches the watchers of all (n125, n127).
         /// * A client that does not read costs a bounded amount of memory and delays nobody (n097, n098, n099).
         /// * Of a thing that changed more than once while the client did not read, at least the last change comes (n095, n096).

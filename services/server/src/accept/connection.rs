@@ -20,6 +20,8 @@ use super::turn::OneTurnLater;
 use super::{Acceptor, Answer, Handler, OpenConnection};
 use crate::tasks::Tasks;
 
+/// Bytes of a stream that wait for a client whose window is open but whose connection is not.
+const SEND_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a request's headers at most.
 const HEADER_BYTES_MAX: u32 = 64 * 1024;
 
@@ -126,6 +128,7 @@ impl Acceptor {
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(limits.streams_per_connection)
+            .max_send_buf_size(SEND_BYTES_MAX)
             .max_header_list_size(HEADER_BYTES_MAX)
             .keep_alive_interval(limits.keepalive_interval)
             .keep_alive_timeout(limits.keepalive_timeout);

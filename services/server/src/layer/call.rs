@@ -29,6 +29,7 @@ impl Call {
             Self::new(Arc::new(Method {
                 name: "_OTHER".into(),
                 streaming: false,
+                client_streaming: false,
                 open: false,
             }))
         })

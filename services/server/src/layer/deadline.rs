@@ -20,6 +20,8 @@ use super::call::Call;
 use super::{Answer, Calls, refuse};
 
 const UNARY_DEFAULT: Duration = Duration::from_secs(30);
+/// How long the one request of a stream may take to arrive: nobody is asked who he is, and no limit counts, before.
+const ARRIVAL: Duration = Duration::from_secs(10);
 const HEADER: &str = "grpc-timeout";
 
 /// Until when the answer is wanted; in the extensions of every request. `None` only for streams.
@@ -69,6 +71,10 @@ impl<S: Calls> Service<Request<Body>> for Deadlines<S> {
         // A span beyond what the clock can count is no deadline.
         let deadline = Deadline(span.and_then(|span| Instant::now().checked_add(span)));
         request.extensions_mut().insert(deadline);
+        if streaming && !Call::of(request.extensions()).method.client_streaming {
+            let end = sleep_until(Instant::now() + ARRIVAL);
+            request = request.map(|body| Body::new(ArrivingBody { body, end }));
+        }
         let inner = self.inner.call(request);
         let Some(at) = deadline.0 else {
             return Box::pin(inner);
@@ -162,6 +168,41 @@ impl http_body::Body for BoundedBody {
     }
 }
 
+pin_project! {
+    /// A request that has to be complete in time.
+    struct ArrivingBody {
+        body: Body,
+        #[pin]
+        end: Sleep,
+    }
+}
+
+impl http_body::Body for ArrivingBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = self.project();
+        if let Poll::Ready(frame) = Pin::new(this.body).poll_frame(context) {
+            return Poll::Ready(frame);
+        }
+        this.end
+            .poll(context)
+            .map(|()| Some(Err(crate::status::status(CatalogError::DeadlineExceeded))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -209,6 +250,7 @@ mod tests {
         let method = Method {
             name: "S/M".into(),
             streaming: false,
+            client_streaming: false,
             open: false,
         };
         request.extensions_mut().insert(Call::new(Arc::new(method)));

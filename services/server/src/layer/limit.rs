@@ -193,6 +193,7 @@ mod tests {
         let method = Method {
             name: "S/M".into(),
             streaming: open,
+            client_streaming: false,
             open,
         };
         request.extensions_mut().insert(Call::new(Arc::new(method)));

@@ -39,6 +39,11 @@ impl Facts {
                 facts.tell("cause", cause.as_str());
                 facts.field("cursor".to_owned(), format!("can't be used: {}", cause.as_str()));
             }
+            CatalogError::ResumeToken(cause) => {
+                facts.tell("cause", cause.as_str());
+                let problem = format!("can't be used: {}", cause.as_str());
+                facts.field("resume_token".to_owned(), problem);
+            }
             CatalogError::RequestIdReused => {
                 facts.field(
                     "request_id".to_owned(),

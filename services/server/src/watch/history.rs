@@ -73,6 +73,11 @@ impl History {
         }
     }
 
+    /// Forgets everything: another log has begun, perhaps under the old epoch.
+    pub fn clear(&self) {
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn piece(&self, epoch: &Arc<str>, after: i64) -> Arc<PieceOf> {
         let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
         let known = pieces

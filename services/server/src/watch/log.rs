@@ -11,10 +11,10 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::WatchSettings;
 use super::history::{History, Older};
 use super::metrics::WatchMetrics;
 use super::recent::{Chunk, Recent};
+use super::{BLIND, WatchSettings};
 
 /// Entries of one read.
 const READ_AT_ONCE: u32 = 1_000;
@@ -181,6 +181,15 @@ impl Log {
         })
     }
 
+    /// The chunk behind a position, if it is in memory.
+    #[must_use]
+    pub fn in_memory(&self, epoch: &Arc<str>, position: i64) -> Option<Arc<Chunk>> {
+        match self.recent(epoch, position) {
+            Ok(Piece::Recent(chunk)) => Some(chunk),
+            _ => None,
+        }
+    }
+
     fn recent(&self, epoch: &Arc<str>, position: i64) -> Result<Piece, NotRecent> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         if *state.present.epoch != **epoch || position > state.present.head {
@@ -213,6 +222,10 @@ impl Log {
                 Ok(look) => (look.is_settled, look.has_moved),
                 Err(error) => {
                     tracing::debug!(%error, "the change log can't be read, trying again");
+                    if self.silence() > BLIND {
+                        // The watchers see that nothing can be seen.
+                        self.moved.send_replace(());
+                    }
                     (true, false)
                 }
             };
@@ -311,6 +324,7 @@ impl Log {
         // epoch, and a cursor above the head says so to its watcher.
         let is_other = *state.present.epoch != *epoch || position < state.present.head;
         if is_other {
+            self.history.clear();
             state.recent.clear();
             state.present.epoch = epoch.into();
             state.present.head = position;

@@ -84,7 +84,7 @@ impl Opening {
     /// Finds the place to begin at.
     ///
     /// # Errors
-    /// [`CatalogError::Cursor`], [`CatalogError::ResumeTokenExpired`], what may be wrong with a reference, and what the
+    /// [`CatalogError::ResumeToken`], [`CatalogError::ResumeTokenExpired`], what may be wrong with a reference, and what the
     /// store answers.
     pub async fn open(self) -> Result<Watcher, CatalogError> {
         let Self {
@@ -97,7 +97,10 @@ impl Opening {
         } = self;
         // Before anything is asked of the store: a bad token is one also while the store is away.
         let token = match &wanted.start {
-            Start::Token(token) => Some(resume_token::decode(&parts.seal, token).await?),
+            Start::Token(token) => {
+                let opened = resume_token::decode(&parts.seal, token).await;
+                Some(opened.map_err(of_a_token)?)
+            }
             Start::Now | Start::Snapshot | Start::Earliest => None,
         };
         let (filter, bound) = filter(&parts, &caller, &wanted, token.as_ref()).await?;
@@ -171,7 +174,15 @@ async fn filter(
     if bound_before.is_none_or(|before| before == bound) {
         return Ok((filter, bound));
     }
-    Err(missing.unwrap_or(CatalogError::Cursor(CursorFault::OtherQuery)))
+    Err(missing.unwrap_or(CatalogError::ResumeToken(CursorFault::OtherQuery)))
+}
+
+/// What is wrong with a sealed text, told as being wrong with a resume token.
+fn of_a_token(error: CatalogError) -> CatalogError {
+    match error {
+        CatalogError::Cursor(fault) => CatalogError::ResumeToken(fault),
+        error => error,
+    }
 }
 
 /// The id of a workspace that is not there, which a watch from before its removal may go on naming.

@@ -18,8 +18,9 @@ pub struct Chunk {
     pub arrived: Instant,
     /// Its entries, ascending, without a gap.
     pub entries: Vec<ChangeEntry>,
-    /// The tokens of all its entries for watches without any filter, made by the first of them.
-    unfiltered: OnceLock<Vec<Box<str>>>,
+    /// The tokens of all its entries for watches without any filter, made by the first of them, and the number of the
+    /// key that was the newest then.
+    unfiltered: OnceLock<(i64, Vec<Box<str>>)>,
 }
 
 impl Chunk {
@@ -35,12 +36,15 @@ impl Chunk {
     }
 
     /// The tokens of its entries, in their order. `tokens` has to be that of a watch without any filter: thousands of
-    /// these are told the same changes, and a token costs more than the rest of its change.
-    pub fn unfiltered_tokens(&self, tokens: &mut WatchTokens) -> &[Box<str>] {
-        self.unfiltered.get_or_init(|| {
-            let tokens = self.entries.iter().map(|entry| tokens.at(entry.position));
-            tokens.map(String::into_boxed_str).collect()
-        })
+    /// these are told the same changes, and a token costs more than the rest of its change. `None` after the key has
+    /// changed: tokens of an old key do not last.
+    pub fn unfiltered_tokens(&self, tokens: &mut WatchTokens) -> Option<&[Box<str>]> {
+        let key = tokens.key_number();
+        let (made_with, all) = self.unfiltered.get_or_init(|| {
+            let all = self.entries.iter().map(|entry| tokens.at(entry.position));
+            (key, all.map(String::into_boxed_str).collect())
+        });
+        (*made_with == key).then_some(all)
     }
 
     /// The position of its last entry.

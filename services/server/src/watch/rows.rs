@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use compozy_domain::{CatalogError, Visibility, Workspace, WorkspaceId};
 use compozy_store::Store;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// Rows of one query.
-const ROWS_AT_ONCE: usize = 256;
+const ROWS_AT_ONCE: usize = 32;
+
+/// Pages of snapshots that are read at once: however many begin, other calls find the store free.
+const PAGES_AT_ONCE: usize = 2;
 
 /// Rows by their ids.
 type RowsById = Arc<HashMap<WorkspaceId, Workspace>>;
@@ -22,6 +25,7 @@ pub struct Rows {
     store: Arc<dyn Store>,
     waiting: Mutex<Vec<Question>>,
     asked: Notify,
+    pages: Semaphore,
 }
 
 #[derive(Debug)]
@@ -38,6 +42,7 @@ impl Rows {
             store,
             waiting: Mutex::default(),
             asked: Notify::new(),
+            pages: Semaphore::new(PAGES_AT_ONCE),
         })
     }
 
@@ -59,6 +64,22 @@ impl Rows {
         answered.await.unwrap_or(Err(CatalogError::StoreUnavailable {
             outcome_unknown: false,
         }))
+    }
+
+    /// A page of a snapshot, as [`compozy_store::WorkspaceStore::above`].
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn page(
+        &self,
+        after: Option<&WorkspaceId>,
+        only: &[WorkspaceId],
+        limit: u32,
+        visibility: &Visibility,
+    ) -> Result<Vec<Workspace>, CatalogError> {
+        // Never closed.
+        let _turn = self.pages.acquire().await.ok();
+        Ok(self.store.above(after, only, limit, visibility).await?)
     }
 
     /// Answers until it is told to stop.

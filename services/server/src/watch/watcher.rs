@@ -12,7 +12,6 @@ use compozy_domain::{
     WorkspaceId, limits,
 };
 use compozy_proto::change::v1 as pb;
-use compozy_store::Store;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
@@ -22,7 +21,7 @@ use super::log::{Log, Piece};
 use super::metrics::WatchMetrics;
 use super::recent::Chunk;
 use super::rows::Rows;
-use super::{Seat, WatchSettings};
+use super::{BLIND, Seat, WatchSettings};
 use crate::convert::change as convert;
 use crate::convert::page::framed_len;
 use crate::planted;
@@ -35,19 +34,17 @@ const ROWS_OF_A_MESSAGE: usize = 32;
 /// Bytes of a message with rows, unless one row alone is larger.
 const MESSAGE_BYTES: usize = 1024 * 1024;
 /// Rows of a piece of a snapshot.
-const SNAPSHOT_ROWS: u32 = 64;
-/// Without a look at the log for so long, "nothing new" would be a guess.
-const BLIND: Duration = Duration::from_secs(15);
+const SNAPSHOT_ROWS: u32 = 32;
+/// How long a watcher waits for the store. Then its client had better ask elsewhere.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What all watches work with.
 #[derive(Debug)]
 pub struct Parts {
     /// The log.
     pub log: Arc<Log>,
-    /// Rows of changes.
+    /// Rows.
     pub rows: Arc<Rows>,
-    /// Rows of snapshots.
-    pub store: Arc<dyn Store>,
     /// References.
     pub registry: Arc<Registry>,
     /// Tokens.
@@ -142,6 +139,8 @@ pub struct Watcher {
     /// Changes to tell next, and their positions.
     ready: Vec<pb::Change>,
     ready_at: Vec<i64>,
+    /// How many of them have their rows and go into the next message.
+    with_rows: usize,
     /// Whether it has no filter at all, as most have.
     is_unfiltered: bool,
     /// What a client that does not read has missed, collected up to `behind_until`.
@@ -198,6 +197,7 @@ impl Watcher {
             phase,
             ready: Vec::new(),
             ready_at: Vec::new(),
+            with_rows: 0,
             is_unfiltered,
             behind: Behind::default(),
             behind_until: None,
@@ -228,7 +228,10 @@ impl Watcher {
     async fn message(&mut self) -> Result<pb::WatchCatalogResponse, CatalogError> {
         loop {
             if let Some(lost) = self.lost.take() {
-                return Ok(self.resync(lost));
+                return self.resync(lost).await;
+            }
+            if self.include_rows && !self.ready.is_empty() {
+                self.attach_rows().await?;
             }
             if let Some(changes) = self.changes() {
                 return Ok(changes);
@@ -241,6 +244,10 @@ impl Watcher {
                 return Ok(self.going_away(reason));
             }
             if matches!(self.phase, Phase::Snapshot { .. }) {
+                if Instant::now() >= self.beat.deadline() {
+                    // Nothing is said: no token stands for half of a snapshot.
+                    self.look_who_asks()?;
+                }
                 if let Some(row) = self.snapshot_row().await? {
                     return Ok(row);
                 }
@@ -252,13 +259,16 @@ impl Watcher {
             if self.gather().await? {
                 continue;
             }
+            if self.parts.log.silence() > BLIND {
+                return Err(unavailable());
+            }
             if let Phase::CatchUp { until } = self.phase
                 && self.cursor >= until
             {
                 self.phase = Phase::Live;
                 return Ok(convert::synced(self.tokens.at(self.cursor)));
             }
-            match self.wait().await? {
+            match self.wait().await {
                 Woken::Moved | Woken::Beat => {}
                 Woken::Ending(reason) => return Ok(self.going_away(reason)),
             }
@@ -268,7 +278,7 @@ impl Watcher {
     /// What is ready, as much of it as fits into a message.
     fn changes(&mut self) -> Option<pb::WatchCatalogResponse> {
         let count = if self.include_rows {
-            fitting(&self.ready)
+            std::mem::take(&mut self.with_rows)
         } else {
             self.ready.len()
         };
@@ -290,23 +300,31 @@ impl Watcher {
         if !self.behind.is_empty() && self.has_collected() {
             self.take_from_behind();
         } else {
-            match self.parts.log.behind(&self.epoch, self.cursor).await? {
+            match patiently(self.parts.log.behind(&self.epoch, self.cursor)).await? {
                 Piece::Nothing => {
                     self.behind_until = None;
                     return Ok(false);
                 }
-                Piece::Recent(chunk) => self.take(&chunk, false),
+                Piece::Recent(chunk) => self.take_recent(&chunk),
                 Piece::Older(chunk) => self.take(&chunk, true),
                 Piece::Trimmed => self.lose(Lost::Behind),
                 Piece::OtherEpoch => self.lose(Lost::Epoch),
             }
         }
-        if self.include_rows {
-            self.attach_rows().await?;
-        }
         // A filter that hides everything must not keep the thread.
         tokio::task::consume_budget().await;
         Ok(true)
+    }
+
+    /// Takes entries of a chunk, and of those that follow in memory as long as they fit into the message.
+    fn take_recent(&mut self, chunk: &Chunk) {
+        self.take(chunk, false);
+        while !self.ready.is_empty() && self.ready.len() < self.batch() && self.behind_until.is_none() {
+            match self.parts.log.in_memory(&self.epoch, self.cursor) {
+                Some(chunk) => self.take(&chunk, false),
+                None => return,
+            }
+        }
     }
 
     /// Takes entries of a chunk: to tell them, or to collect them while the client is behind.
@@ -344,19 +362,24 @@ impl Watcher {
 
     fn take_to_tell(&mut self, chunk: &Chunk) {
         let entries = chunk.above(self.cursor);
-        let tokens = if self.is_unfiltered {
-            let all = chunk.unfiltered_tokens(&mut self.tokens);
-            &all[all.len() - entries.len()..]
-        } else {
-            &[]
-        };
-        self.ready.reserve_exact(entries.len().min(self.batch()));
+        let mut tokens: &[Box<str>] = &[];
+        if self.is_unfiltered {
+            if let Some(all) = chunk.unfiltered_tokens(&mut self.tokens) {
+                tokens = &all[all.len() - entries.len()..];
+            }
+            let room = self.batch() - self.ready.len();
+            self.ready.reserve_exact(entries.len().min(room));
+        }
         for (at, entry) in entries.iter().enumerate() {
             self.cursor = entry.position;
             self.make_ready(entry, tokens.get(at).map(|token| &**token));
             if self.ready.len() >= self.batch() {
                 break;
             }
+        }
+        if self.ready.is_empty() {
+            // Everything was hidden: a watcher that waits holds no memory.
+            self.ready = Vec::new();
         }
     }
 
@@ -410,10 +433,18 @@ impl Watcher {
         let mut ids: Vec<WorkspaceId> = self.ready.iter().filter_map(row_of).collect();
         ids.sort_unstable();
         ids.dedup();
-        let rows = Box::pin(self.parts.rows.now(ids)).await?;
+        let rows = Box::pin(patiently(self.parts.rows.now(ids))).await?;
+        let mut bytes = 0;
         for change in &mut self.ready {
             let row = row_of(change).and_then(|id| rows.get(&id));
             change.row = row.map(|row| convert::row(row, &self.principal.visibility));
+            bytes += framed_len(change);
+            if bytes > MESSAGE_BYTES && self.with_rows > 0 {
+                // The others get theirs when this message is gone.
+                change.row = None;
+                break;
+            }
+            self.with_rows += 1;
         }
         Ok(())
     }
@@ -426,14 +457,18 @@ impl Watcher {
         let is_wanted = self.filter.wants(ChangeKind::Workspace)
             && !(self.filter.ungrouped() && self.filter.workspaces().is_empty());
         if rows.is_empty() && !*is_last && is_wanted {
-            let page = Box::pin(self.parts.store.above(
+            let page = self.parts.rows.page(
                 after.as_ref(),
                 self.filter.workspaces(),
                 SNAPSHOT_ROWS,
                 &self.principal.visibility,
-            ));
-            *rows = page.await?.into();
-            *is_last = rows.len() < SNAPSHOT_ROWS as usize;
+            );
+            *rows = Box::pin(page).await?.into();
+            let kept = fitting(rows);
+            *is_last = rows.len() < SNAPSHOT_ROWS as usize && kept == rows.len();
+            // Long rows are read again when it is their turn.
+            rows.truncate(kept);
+            rows.shrink_to_fit();
             *after = rows.back().map(|row| row.id.clone());
         }
         if let Some(row) = rows.pop_front() {
@@ -453,13 +488,15 @@ impl Watcher {
     }
 
     /// Says that something is missing, and goes on from now.
-    fn resync(&mut self, lost: Lost) -> pb::WatchCatalogResponse {
-        let present = self.parts.log.known();
+    async fn resync(&mut self, lost: Lost) -> Result<pb::WatchCatalogResponse, CatalogError> {
+        // Asked, not remembered: whoever found another epoch may be ahead of the reader of the log.
+        let present = Box::pin(self.parts.log.present()).await?;
         self.tokens.begin_epoch(&present.epoch);
         self.epoch = present.epoch;
         self.cursor = present.head;
         self.ready.clear();
         self.ready_at.clear();
+        self.with_rows = 0;
         self.behind = Behind::default();
         self.behind_until = None;
         if let Phase::CatchUp { until } = &mut self.phase {
@@ -470,22 +507,23 @@ impl Watcher {
             Lost::Epoch => "epoch",
             Lost::Behind => "behind",
         });
-        convert::resync(&self.filter, lost, self.tokens.at(self.cursor))
+        let token = self.tokens.at(self.cursor);
+        Ok(convert::resync(&self.filter, lost, token))
     }
 
     /// Says that the stream is alive, after a look at who the caller is by now.
     fn heartbeat(&mut self) -> Result<pb::WatchCatalogResponse, CatalogError> {
-        let span = jittered(self.heartbeat, &*self.parts.random);
-        self.beat.as_mut().reset(Instant::now() + span);
-        if self.parts.log.silence() > BLIND {
-            return Err(CatalogError::StoreUnavailable {
-                outcome_unknown: false,
-            });
-        }
-        self.principal = (self.look_again)()?;
-        self.principal.require(Scope::Read)?;
+        self.look_who_asks()?;
         let token = self.tokens.at(self.place());
         Ok(convert::heartbeat(token, self.parts.clock.now()))
+    }
+
+    /// Once a heartbeat: who the caller is by now.
+    fn look_who_asks(&mut self) -> Result<(), CatalogError> {
+        let span = jittered(self.heartbeat, &*self.parts.random);
+        self.beat.as_mut().reset(Instant::now() + span);
+        self.principal = (self.look_again)()?;
+        self.principal.require(Scope::Read)
     }
 
     fn going_away(&mut self, reason: pb::GoingAwayReason) -> pb::WatchCatalogResponse {
@@ -502,16 +540,13 @@ impl Watcher {
         }
     }
 
-    async fn wait(&mut self) -> Result<Woken, CatalogError> {
+    async fn wait(&mut self) -> Woken {
         tokio::select! {
             biased;
-            reason = &mut self.ending => Ok(Woken::Ending(reason)),
-            moved = self.moved.changed() => match moved {
-                Ok(()) => Ok(Woken::Moved),
-                // The reader of the log has ended, as it does only at the very end.
-                Err(_) => Err(CatalogError::Draining),
-            },
-            () = &mut self.beat => Ok(Woken::Beat),
+            reason = &mut self.ending => Woken::Ending(reason),
+            // Never an error: the log that the watcher holds is what sends.
+            _ = self.moved.changed() => Woken::Moved,
+            () = &mut self.beat => Woken::Beat,
         }
     }
 }
@@ -527,16 +562,34 @@ impl fmt::Debug for Watcher {
     }
 }
 
-/// How many changes fit into a message: at least one.
-fn fitting(changes: &[pb::Change]) -> usize {
+/// How many rows of a snapshot are kept until they are told: about a message's worth, at least one.
+fn fitting(rows: &VecDeque<Workspace>) -> usize {
     let mut bytes = 0;
-    for (at, change) in changes.iter().enumerate() {
-        bytes += framed_len(change);
+    for (at, row) in rows.iter().enumerate() {
+        let directories: usize = row.additional_dirs.iter().map(String::len).sum();
+        bytes += size_of::<Workspace>() + row.root_dir.len() + row.title.len() + directories;
         if bytes > MESSAGE_BYTES && at > 0 {
             return at;
         }
     }
-    changes.len()
+    rows.len()
+}
+
+/// Waits for the store, not for ever: a stream that says nothing is worse than one that ends.
+async fn patiently<T, E>(work: impl Future<Output = Result<T, E>>) -> Result<T, CatalogError>
+where
+    CatalogError: From<E>,
+{
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(outcome) => outcome.map_err(CatalogError::from),
+        Err(_) => Err(unavailable()),
+    }
+}
+
+const fn unavailable() -> CatalogError {
+    CatalogError::StoreUnavailable {
+        outcome_unknown: false,
+    }
 }
 
 /// The workspace whose row goes with a change, if one does.

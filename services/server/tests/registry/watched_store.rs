@@ -237,6 +237,10 @@ impl ChangeLog for WatchedStore {
         self.inner().trim(before, entries).await
     }
 
+    async fn now(&self, own: Timestamp) -> Result<Timestamp> {
+        self.inner().now(own).await
+    }
+
     async fn appended(&self) {
         self.inner().appended().await;
     }

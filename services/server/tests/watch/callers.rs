@@ -7,11 +7,12 @@ use compozy_domain::ChangeReason;
 use compozy_proto::change::v1 as pb;
 use compozy_proto::change::v1::watch_catalog_response::Message;
 use compozy_proto::workspace::v1::workspace_ref::Form;
+use compozy_store::conformance::execute;
 use tonic::{Code, Status};
 
 use crate::client::{Watching, beating, by, entry, explained, from, of, reason};
 use crate::entries::{moved, removed, session};
-use crate::server::Server;
+use crate::server::{SMALL_WINDOW, Server};
 use crate::world::{Options, World};
 
 cases! {
@@ -21,6 +22,7 @@ cases! {
     n197_what_is_taken_off_a_token_is_no_longer_told,
     n198_only_what_exists_for_the_caller,
     a_token_that_is_removed_ends_its_watch,
+    n197_a_token_that_is_removed_ends_its_snapshot,
 }
 
 /// Writes the tokens file: for each id a token `token-<id>`, its scope, and its workspaces if they are limited.
@@ -285,4 +287,38 @@ async fn a_token_that_is_removed_ends_its_watch(world: World) {
     );
     other.heartbeat().await;
     other.heartbeat().await;
+}
+
+async fn n197_a_token_that_is_removed_ends_its_snapshot(world: World) {
+    let (server, path) = start(&world).await;
+    const ROWS: usize = 200;
+    for number in 0..ROWS {
+        server.register(&world, &format!("w{number}")).await;
+    }
+    // Far more than the windows of a client take.
+    let directories = vec![format!("\"/{}\"", "d".repeat(3_600)); 3];
+    let sql = format!(
+        "UPDATE workspace SET additional_dirs = '[{}]'",
+        directories.join(",")
+    );
+    execute(&server.store, &sql).await.unwrap();
+    write_tokens(&path, &[("t", "read", None)]);
+    watch_with(&server, "token-t", pb::WatchCatalogRequest::default()).await;
+    let snapshot = beating(from(pb::WatchStart::Snapshot));
+    let channel = server.network_with(SMALL_WINDOW).await;
+    let mut w = Watching::begin(channel, snapshot, Some("token-t")).await.unwrap();
+    assert!(matches!(w.message().await, Message::SnapshotRow(_)));
+    write_tokens(&path, &[]);
+    let mut rows = 1;
+    let status = loop {
+        // A row now and then: the snapshot takes longer than a heartbeat.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        match w.next().await {
+            Ok(Some(Message::SnapshotRow(_))) => rows += 1,
+            Ok(other) => panic!("after {rows} rows: {other:?}"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::Unauthenticated);
+    assert!(rows < ROWS, "{rows}");
 }

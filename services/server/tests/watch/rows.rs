@@ -2,9 +2,13 @@
 
 use compozy_domain::{ChangeKind, ChangeOp, ChangeReason};
 use compozy_proto::change::v1 as pb;
+use compozy_proto::change::v1::watch_catalog_response::Message;
+use compozy_store::StoreAddress;
+use compozy_store::conformance::execute;
 use futures::future::join_all;
+use prost::Message as _;
 
-use crate::client::{entry, from, told, workspace_of};
+use crate::client::{entry, from, reason, told, workspace_of};
 use crate::entries::{entry_of, session};
 use crate::world::World;
 
@@ -12,6 +16,11 @@ cases! {
     n086_n087_n088_a_row_is_never_older_than_its_change,
     n089_n090_rows_of_the_kinds_that_have_one,
     n092_rows_change_nothing_else,
+    n103_long_rows_come_a_few_at_a_time,
+}
+
+replica_cases! {
+    a_watch_that_waits_for_rows_ends_at_last,
 }
 
 fn with_rows(request: pb::WatchCatalogRequest) -> pb::WatchCatalogRequest {
@@ -137,4 +146,65 @@ async fn n092_rows_change_nothing_else(world: World) {
         .map(|changes| changes.iter().map(told).collect())
         .collect();
     assert!(seen.iter().all(|changes| *changes == seen[0]));
+}
+
+/// What of a watch lies in memory at a time is a message's worth, also where every row is as long as it may be.
+async fn n103_long_rows_come_a_few_at_a_time(world: World) {
+    const ROWS: usize = 20;
+    let server = world.start().await;
+    for number in 0..ROWS {
+        server.register(&world, &format!("w{number}")).await;
+    }
+    let directories = vec![format!("\"/{}\"", "d".repeat(3_600)); 64];
+    let sql = format!(
+        "UPDATE workspace SET additional_dirs = '[{}]'",
+        directories.join(",")
+    );
+    execute(&server.store, &sql).await.unwrap();
+    for start in [pb::WatchStart::Earliest, pb::WatchStart::Snapshot] {
+        let mut w = server.watch(with_rows(from(start))).await;
+        let (mut rows, mut longest) = (0, 0);
+        loop {
+            match w.message().await {
+                Message::Changes(batch) => {
+                    longest = longest.max(batch.encoded_len());
+                    rows += batch.changes.iter().filter(|change| change.row.is_some()).count();
+                }
+                Message::SnapshotRow(row) => {
+                    longest = longest.max(row.encoded_len());
+                    rows += 1;
+                }
+                Message::Synced(_) => break,
+                _ => {}
+            }
+        }
+        assert_eq!(rows, ROWS, "{start:?}");
+        assert!(longest < 1_500_000, "{start:?}: {longest}");
+    }
+}
+
+async fn a_watch_that_waits_for_rows_ends_at_last(world: World) {
+    let server = world.start().await;
+    let a = server.register(&world, "a").await;
+    let mut w = server.synced(with_rows(pb::WatchCatalogRequest::default())).await;
+    let StoreAddress::Postgres { url, .. } = &world.address else {
+        panic!("a case of Postgres")
+    };
+    let pool = sqlx::PgPool::connect(url).await.unwrap();
+    let mut blocking = pool.begin().await.unwrap();
+    sqlx::query("LOCK TABLE workspace IN ACCESS EXCLUSIVE MODE")
+        .execute(&mut *blocking)
+        .await
+        .unwrap();
+    let upserted = (ChangeOp::Upserted, ChangeReason::Updated);
+    let change = entry_of(ChangeKind::Workspace, upserted, Some(&a.id));
+    server.append(&world, &[change]).await;
+    let status = loop {
+        match w.next().await {
+            Ok(message) => assert!(matches!(message, Some(Message::Heartbeat(_))), "{message:?}"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(reason(&status).1, "STORE_UNAVAILABLE");
+    blocking.rollback().await.unwrap();
 }

@@ -141,6 +141,13 @@ impl Server {
         endpoint.connect().await.unwrap()
     }
 
+    /// A TCP connection whose streams have a window of this size.
+    pub(crate) async fn network_with(&self, stream_window: u32) -> Channel {
+        let endpoint = Endpoint::from_shared(format!("http://{}", self.address)).unwrap();
+        let endpoint = endpoint.initial_stream_window_size(stream_window);
+        endpoint.connect().await.unwrap()
+    }
+
     /// Watches over the socket, on a connection of its own.
     pub(crate) async fn watch(&self, request: pb::WatchCatalogRequest) -> Watching {
         let channel = self.connect(Some(SMALL_WINDOW)).await;
@@ -258,7 +265,6 @@ async fn catalog(
     let parts = Arc::new(watch::Parts {
         log,
         rows,
-        store: stored,
         registry: Arc::clone(&registry),
         seal: Arc::clone(&seal),
         clock: Arc::clone(&context.clock),

@@ -14,6 +14,7 @@ cases! {
     n025_what_was_before_is_not_told,
     n026_whatever_commits_after_synced_is_told,
     n033_the_earliest_change_comes_first,
+    what_was_missed_comes_in_few_messages,
     n034_n195_what_a_request_must_not_say,
     n038_a_workspace_that_is_not_there,
     n039_every_form_of_a_reference_is_the_same_filter,
@@ -191,4 +192,19 @@ async fn n039_every_form_of_a_reference_is_the_same_filter(world: World) {
             assert_eq!(batch.changes[0].version, written.version);
         }
     }
+}
+
+async fn what_was_missed_comes_in_few_messages(world: World) {
+    let server = world.start().await;
+    let a = server.register(&world, "a").await;
+    for number in 0..300 {
+        server.retitle(&a.id, &number.to_string()).await;
+    }
+    let mut w = server.watch(from(pb::WatchStart::Earliest)).await;
+    let (mut messages, mut changes) = (0, 0);
+    while let Message::Changes(batch) = w.news().await {
+        messages += 1;
+        changes += batch.changes.len();
+    }
+    assert!(changes >= 301 && messages <= 5, "{changes} in {messages}");
 }

@@ -1,5 +1,6 @@
 //! Tokens (cases section 3).
 
+use compozy_domain::Clock as _;
 use compozy_proto::change::v1 as pb;
 use compozy_proto::change::v1::watch_catalog_response::Message;
 use compozy_proto::workspace::v1 as workspace_pb;
@@ -9,7 +10,7 @@ use compozy_store::conformance::Engine as _;
 
 use crate::client::{beating, by, cause, from, of, of_kinds, resumed};
 use crate::server::Server;
-use crate::world::World;
+use crate::world::{World, until};
 
 cases! {
     n035_n036_n041_n056_every_token_resumes_with_exactly_the_rest,
@@ -19,6 +20,7 @@ cases! {
     n051_a_token_is_for_the_filter_that_it_was_made_for,
     n052_the_same_filter_written_another_way,
     n054_a_bad_token_is_never_resynced,
+    tokens_are_made_with_the_newest_key,
 }
 
 file_cases! {
@@ -254,4 +256,29 @@ async fn n054_a_bad_token_is_never_resynced(world: World) {
         .await
         .1;
     server.watch(resumed(&token)).await.synced().await;
+}
+
+async fn tokens_are_made_with_the_newest_key(world: World) {
+    let server = world.start().await;
+    let a = server.register(&world, "a").await;
+    server.retitle(&a.id, "one").await;
+    for round in 1..=3 {
+        let (changes, synced) = server
+            .watch(from(pb::WatchStart::Earliest))
+            .await
+            .caught_up()
+            .await;
+        for token in changes.iter().map(|change| &change.token).chain([&synced]) {
+            server.watch(resumed(token)).await.caught_up().await;
+        }
+        let key = server
+            .store
+            .rotate_key([round; 32], world.clock.now())
+            .await
+            .unwrap();
+        until("the new key is known", async || {
+            server.watches.seal.newest_number() == key.number
+        })
+        .await;
+    }
 }

@@ -144,6 +144,10 @@ impl ChangeLog for WatchedStore {
         self.inner()?.trim(before, entries).await
     }
 
+    async fn now(&self, own: Timestamp) -> Result<Timestamp> {
+        self.inner()?.now(own).await
+    }
+
     async fn appended(&self) {
         self.watched.appended().await;
     }

@@ -3,7 +3,8 @@
 use compozy_domain::error::Reason;
 use compozy_domain::workspace::{WorkspaceOrder, WorkspaceUpdate};
 use compozy_domain::{
-    ChangeKind, ChangeOp, ChangeReason, Etag, NewChange, Visibility, Workspace, WorkspaceId, WorkspaceStatus,
+    ChangeKind, ChangeOp, ChangeReason, Etag, NewChange, Timestamp, Visibility, Workspace, WorkspaceId,
+    WorkspaceStatus,
 };
 
 use super::engine::Engine;
@@ -331,4 +332,19 @@ pub async fn n023_a_registered_path_appends_nothing<E: Engine>(catalog: Catalog<
         .await
         .unwrap();
     assert_eq!(length(&catalog).await, before);
+}
+
+/// A replica whose clock is wrong must not trim what the others still need.
+pub async fn the_log_tells_the_time_of_its_entries<E: Engine>(catalog: Catalog<E>) {
+    let far = Timestamp::from_nanos(i64::MAX / 2);
+    let before = catalog.store.now(far).await.unwrap();
+    catalog.register("/w/a").await;
+    catalog.number_all().await;
+    let entry = catalog.log_after(0).await.remove(0);
+    let after = catalog.store.now(far).await.unwrap();
+    if before == far {
+        assert_eq!(after, far, "one process, one clock");
+    } else {
+        assert!(before <= entry.change.at && entry.change.at <= after);
+    }
 }

@@ -82,6 +82,7 @@ macro_rules! conformance {
             n020_a_rename_that_fails_at_its_commit_leaves_the_old_name,
             n022_a_repeated_request_appends_one_entry,
             n023_a_registered_path_appends_nothing,
+            the_log_tells_the_time_of_its_entries,
         });
         $crate::stamp_promises!($engine, list: {
             w207_an_empty_catalog_is_one_empty_page,

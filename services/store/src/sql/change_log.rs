@@ -78,6 +78,13 @@ impl ChangeLog for SqlStore {
         self.db().write(soon(), Arc::new(Trim { before, entries })).await
     }
 
+    async fn now(&self, own: Timestamp) -> Result<Timestamp> {
+        match self.db().dialect() {
+            Dialect::Sqlite => Ok(own),
+            Dialect::Postgres => self.db().read_one(Arc::new(DatabaseTime)).await,
+        }
+    }
+
     async fn appended(&self) {
         self.db().appended().await;
     }
@@ -125,6 +132,19 @@ impl Transaction for Head {
             // The database's clock may have been set back since.
             lag: Duration::from_nanos(u64::try_from(lag).unwrap_or(0)),
         })
+    }
+}
+
+struct DatabaseTime;
+
+#[async_trait]
+impl Transaction for DatabaseTime {
+    type Output = Timestamp;
+
+    async fn run(&self, tx: &mut Tx) -> Result<Timestamp> {
+        let sql = format!("SELECT {}", tx.dialect().instant_of_entry("NULL"));
+        let nanos = tx.one(&sql, &[]).await?.take()?;
+        Ok(Timestamp::from_nanos(nanos))
     }
 }
 

@@ -486,6 +486,10 @@ fn by_sqlstate(code: &str, detail: String) -> Error {
         "53100" => Error::DiskFull,
         "57014" => Error::DeadlineExceeded,
         "XX001" | "XX002" => Error::Corrupt(detail),
+        // A protocol violation, or a prepared statement that another session has, or has not: no connection was lost.
+        "08P01" | "42P05" | "26000" => unavailable(&format!(
+            "{detail} (if a pooler such as PgBouncer stands before the server: set store.pooler = \"transaction\")"
+        )),
         _ if code.starts_with("08") => Error::Lost(detail),
         _ if code.starts_with("53")
             || code.starts_with("58")

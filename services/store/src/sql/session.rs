@@ -23,7 +23,7 @@ const STANDBY: &str = "the Postgres server is a standby: point store.url at the 
 /// Begins a write and sets what a direct connection sets at its start.
 pub(super) const BEGIN_WRITE_POOLED: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
      SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '60s'; \
-     SET LOCAL idle_in_transaction_session_timeout = '300s'";
+     SET LOCAL idle_in_transaction_session_timeout = '10s'";
 
 /// How to talk to the server.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ static DIRECT: Manner = Manner {
     begin_write: "BEGIN ISOLATION LEVEL READ COMMITTED",
     begin_read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     begin_look_up: None,
-    begin_lock: "BEGIN",
+    begin_lock: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '300s'",
     prepares: true,
     lock_connections: 16,
     poll_period: Duration::from_secs(1),
@@ -58,10 +58,10 @@ static DIRECT: Manner = Manner {
 static POOLED: Manner = Manner {
     begin_write: BEGIN_WRITE_POOLED,
     begin_read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '60s'; \
-                 SET LOCAL idle_in_transaction_session_timeout = '300s'",
+                 SET LOCAL idle_in_transaction_session_timeout = '10s'",
     begin_look_up: Some(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL statement_timeout = '60s'; \
-         SET LOCAL idle_in_transaction_session_timeout = '300s'",
+         SET LOCAL idle_in_transaction_session_timeout = '10s'",
     ),
     begin_lock: "BEGIN; SET LOCAL statement_timeout = '60s'; \
                  SET LOCAL idle_in_transaction_session_timeout = '300s'",
@@ -103,7 +103,8 @@ pub(super) fn connect_options(url: &str, pooler: bool) -> Result<PgConnectOption
     Ok(options.options([
         ("synchronous_commit", "on"),
         ("statement_timeout", "60s"),
-        ("idle_in_transaction_session_timeout", "300s"),
+        // What a process that is stopped in the midst of a write has locked is free again soon.
+        ("idle_in_transaction_session_timeout", "10s"),
     ]))
 }
 

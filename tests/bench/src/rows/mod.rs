@@ -5,6 +5,7 @@ mod discover;
 mod get;
 mod list;
 mod start;
+mod stream;
 
 use std::time::Duration;
 
@@ -16,7 +17,11 @@ use crate::server::Engines;
 use crate::wire::channel;
 
 const ENGINES: [&str; 2] = ["SQLite", "Postgres"];
-const ROWS: [&str; 5] = ["get", "list", "discover", "create", "start"];
+const ROWS: [&str; 10] = [
+    "get", "list", "discover", "create", "start", "fanout", "backlog", "idle", "resume", "writers",
+];
+/// Those of the change stream.
+const WATCH: &[&str] = &["fanout", "backlog", "idle", "resume", "writers"];
 /// A catalog that a person has, and one that nobody has yet.
 const SMALL: usize = 1_000;
 const BIG: usize = 100_000;
@@ -38,6 +43,7 @@ impl Plan {
         for word in words {
             match ROWS.into_iter().find(|row| row == word) {
                 Some(row) => plan.rows.push(row),
+                None if *word == "watch" => plan.rows.extend(WATCH),
                 None if *word == "--quick" => plan.quick = true,
                 None => return None,
             }
@@ -71,7 +77,8 @@ pub(crate) async fn measure(plan: &Plan) -> Vec<Row> {
                 "list" => list::measure(plan, &engines, engine).await,
                 "discover" => discover::measure(plan, &engines, engine).await,
                 "create" => create::measure(plan, &engines, engine).await,
-                _ => start::measure(plan, &engines, engine).await,
+                "start" => start::measure(plan, &engines, engine).await,
+                _ => stream::measure(row, plan, &engines, engine).await,
             });
         }
     }

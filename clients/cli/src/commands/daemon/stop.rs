@@ -70,7 +70,9 @@ async fn ask(client: &Client) -> Result<Option<i64>, Failure> {
     match client.shutdown().await {
         Ok(_) => Ok(pid),
         // It was quicker than its answer, or somebody else has asked meanwhile.
-        Err(error) if error.kind() == ErrorKind::Transport || error.reason() == ErrorReason::Draining => Ok(pid),
+        Err(error) if error.kind() == ErrorKind::Transport || error.reason() == ErrorReason::Draining => {
+            Ok(pid)
+        }
         Err(error) => Err(error.into()),
     }
 }

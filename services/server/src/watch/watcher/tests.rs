@@ -40,7 +40,7 @@ impl Bench {
         let head = "CREATE TRIGGER by_hand AFTER INSERT ON change BEGIN \
                     UPDATE change_head SET head = NEW.position; END";
         execute(&store, head).await.unwrap();
-        let stored: Arc<dyn Store> = Arc::clone(&store) as _;
+        let stored: Arc<dyn compozy_store::Store> = Arc::clone(&store) as _;
         let (tasks, metrics) = (Tasks::new(), WatchMetrics::new(&Metrics::new()));
         let log = Log::open(Arc::clone(&stored), settings, Arc::clone(&metrics))
             .await
@@ -61,7 +61,6 @@ impl Bench {
             rows: Rows::new(Arc::clone(&stored)),
             registry,
             seal: Arc::new(Seal::load(Arc::clone(&stored)).await.unwrap()),
-            store: stored,
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             settings,
