@@ -18,6 +18,10 @@ use crate::output::{EventView, Format, NoticeView, Printer};
 use crate::reference::not_blank;
 use crate::selection::{Selected, SeveralSelector};
 
+/// The server's, if nothing is said.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Where a watch is comes with every so many heartbeats at most, if nothing else has said it.
+const HEARTBEATS_OF_A_POSITION: u32 = 6;
 /// Pause between two looks whether somebody still reads. Without them a command whose reader has gone would stay
 /// until the next change, which may never come.
 const READER_CHECK: Duration = Duration::from_secs(1);
@@ -87,18 +91,31 @@ pub(crate) async fn run(app: &App, arguments: WatchArguments) -> Result<Exit, Fa
     for choice in &choices {
         selected.push(choice.select(app, &client).await?);
     }
+    let period = arguments.heartbeat.unwrap_or(HEARTBEAT) * HEARTBEATS_OF_A_POSITION;
     let request = request(arguments).workspaces(selected.iter().map(|one| one.reference.clone()));
     let mut watch = client.watch(request.observe(observer(app.printer.clone())));
     let source = selected.first().map(|one| one.source.name());
+    let mut saved = watch.token().map(str::to_owned);
+    let mut positions = tokio::time::interval(period);
     loop {
         let event = tokio::select! {
             event = watch.try_next() => event,
+            _ = positions.tick() => {
+                // Whoever keeps the last token must not be left with one that gets too old while nothing happens.
+                let token = watch.token().map(str::to_owned);
+                if token != saved && let Some(token) = &token {
+                    app.printer.event(&EventView::position(token.clone(), source))?;
+                }
+                saved = token;
+                continue;
+            }
             () = reader_gone() => return Err(Failure::ClosedPipe),
         };
         // It ends with an error only.
         let Some(event) = event.map_err(|error| failure(error, &selected))? else {
             return Ok(Exit::Ok);
         };
+        saved = watch.token().map(str::to_owned);
         if let Some(view) = EventView::new(event, watch.token(), source) {
             app.printer.event(&view)?;
         }

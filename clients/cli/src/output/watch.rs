@@ -31,6 +31,10 @@ enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         token: Option<String>,
     },
+    /// Nothing happened, and a watch goes on from here.
+    Position {
+        token: String,
+    },
     Resync {
         workspace_ids: Vec<String>,
         reason: &'static str,
@@ -108,6 +112,14 @@ impl EventView {
             resolution_source: source,
             event,
         })
+    }
+
+    /// The record of a place that a watch has reached without an event.
+    pub(crate) const fn position(token: String, source: Option<&'static str>) -> Self {
+        Self {
+            resolution_source: source,
+            event: Event::Position { token },
+        }
     }
 }
 
@@ -217,7 +229,7 @@ impl Answer for EventView {
                 let words = ["workspace", "present", ""].map(spoken);
                 human.line(&columns(&at, &words, workspace.label(), &workspace.root_dir));
             }
-            Event::Synced { .. } | Event::Resync { .. } => {}
+            Event::Synced { .. } | Event::Position { .. } | Event::Resync { .. } => {}
         }
     }
 
@@ -237,7 +249,7 @@ impl Answer for EventView {
                     workspace_ids.join(", ")
                 }
             )],
-            Event::Changed(_) | Event::Removed(_) | Event::Row { .. } => Vec::new(),
+            Event::Changed(_) | Event::Removed(_) | Event::Row { .. } | Event::Position { .. } => Vec::new(),
         }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use crate::fake::changes::{batch, renamed, row_of, synced};
+use crate::fake::changes::{batch, heartbeat, renamed, row_of, synced};
 use crate::fake::{Fake, failed};
 use crate::run::{Done, Run, until};
 
@@ -334,6 +334,27 @@ fn c068_one_watch_too_many_says_when_to_come_again() {
         .tell(&batch(vec![renamed(1, &workspace(&fake, "a"))]));
     assert_eq!(first.json()["token"], "t1");
     first.interrupt();
+}
+
+#[test]
+fn a_place_that_is_reached_without_an_event_is_told() {
+    let fake = Fake::with_two();
+    let mut watching = watch(&fake, "jsonl", &["--heartbeat", "1s"]);
+    watching.line();
+    let is_told = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // As a server does: a client that hears nothing connects again.
+            while !is_told.load(std::sync::atomic::Ordering::SeqCst) {
+                fake.state.watches.tell(&heartbeat("t9"));
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        });
+        let line = watching.line();
+        is_told.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(line, r#"{"event":"position","token":"t9"}"#);
+    });
+    watching.interrupt();
 }
 
 #[test]

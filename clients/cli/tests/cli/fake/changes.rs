@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use compozy_client::proto::change::v1::catalog_change_service_server::CatalogChangeService;
 use compozy_client::proto::change::v1::watch_catalog_response::Message;
 use compozy_client::proto::change::v1::{
-    Change, ChangeBatch, ChangeKind, ChangeOp, ChangeReason, Row, Synced, WatchCatalogRequest,
+    Change, ChangeBatch, ChangeKind, ChangeOp, ChangeReason, Heartbeat, Row, Synced, WatchCatalogRequest,
     WatchCatalogResponse, row,
 };
 use compozy_client::proto::workspace::v1::Workspace;
@@ -80,6 +80,11 @@ fn response(message: Message) -> WatchCatalogResponse {
 pub fn synced(token: &str) -> Message {
     let token = token.to_owned();
     Message::Synced(Synced { token })
+}
+
+pub fn heartbeat(token: &str) -> Message {
+    let token = token.to_owned();
+    Message::Heartbeat(Heartbeat { token, at: None })
 }
 
 /// A rename of this workspace as change number `number`, with the token `t<number>`.
