@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use compozy_client::proto::change::v1::watch_catalog_response::Message;
@@ -24,7 +25,12 @@ use crate::run::{Done, Run, until};
 struct Watching {
     child: Child,
     stdout: BufReader<ChildStdout>,
+    /// Dropped with it. As long as it is there, the child has an end.
+    _alive: mpsc::Sender<()>,
 }
+
+/// How long a watch of a test may run: one that waits for a line that never comes fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Watching {
     fn start(run: Run) -> Self {
@@ -35,7 +41,19 @@ impl Watching {
             .spawn()
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        Self { child, stdout }
+        let (alive, ended) = mpsc::channel();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        std::thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                // Not reaped before its test has ended, so it is still this process.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        });
+        Self {
+            child,
+            stdout,
+            _alive: alive,
+        }
     }
 
     /// The next line, which has to be a whole one.
@@ -235,7 +253,7 @@ fn a_reader_that_goes_away_ends_it_quietly_also_when_nothing_happens() {
         if form == "jsonl" {
             watching.line();
         }
-        let Watching { child, stdout } = watching;
+        let Watching { child, stdout, .. } = watching;
         drop(stdout);
         let done = Done::from(child.wait_with_output().unwrap());
         assert_eq!(done.exit, 0, "{form}");
@@ -287,7 +305,8 @@ fn people_are_told_that_the_connection_is_lost_and_back() {
     let fake = Fake::with_two();
     let a = workspace(&fake, "a");
     let mut watching = watch(&fake, "human", &[]);
-    until("the watch", || watches(&fake) == 1);
+    // Counted when it has its beginning: the next one is for the stream after it.
+    until("the watch", || fake.state.watches.open_count() == 1);
     fake.state.watches.begin_with(vec![batch(vec![renamed(1, &a)])]);
     fake.state.watches.tell(&batch(vec![renamed(1, &a)]));
     watching.line();

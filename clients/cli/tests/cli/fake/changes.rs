@@ -35,6 +35,11 @@ impl Watches {
         self.beginnings.lock().unwrap().push_back(messages);
     }
 
+    /// How many streams have begun and were not ended.
+    pub fn open_count(&self) -> usize {
+        self.open.lock().unwrap().len()
+    }
+
     /// Tells this on every open stream.
     pub fn tell(&self, message: &Message) {
         let open = self.open.lock().unwrap();
