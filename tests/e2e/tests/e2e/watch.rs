@@ -2,6 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use compozy_client::proto::workspace::v1::{ListWorkspacesRequest, UpdateWorkspaceRequest, Workspace};
 use compozy_e2e::{Daemon, Done, Environment, Run, by_id, register, until};
@@ -12,13 +14,30 @@ use serde_json::Value;
 struct Watching {
     child: Child,
     stdout: BufReader<ChildStdout>,
+    /// Dropped with it. As long as it is there, the child has an end.
+    _alive: mpsc::Sender<()>,
 }
+
+/// How long a watch of a test may run: one that waits for a line that never comes fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 impl Watching {
     fn start(environment: &Environment, arguments: &[&str]) -> Self {
         let mut child = Run::compozy(environment, &[&["watch"], arguments].concat()).spawn();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        Self { child, stdout }
+        let (alive, ended) = mpsc::channel();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        std::thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                // Not reaped before its test has ended, so it is still this process.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        });
+        Self {
+            child,
+            stdout,
+            _alive: alive,
+        }
     }
 
     /// One that is past its `synced`.
@@ -57,7 +76,7 @@ impl Watching {
             let line = self.line();
             match line["event"].as_str().unwrap() {
                 "changed" | "removed" => return line,
-                "reconnecting" | "reconnected" => {}
+                "reconnecting" | "reconnected" | "position" => {}
                 _ => panic!("{line}"),
             }
         }
