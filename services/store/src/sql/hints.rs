@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use sqlx::Executor as _;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
 use tokio::sync::Notify;
@@ -150,6 +151,8 @@ impl Messenger {
                 },
                 () = self.shared.wanted.notified(), if !self.pending => self.pending = true,
                 () = tokio::time::sleep_until(self.next_send), if self.pending => {
+                    // What was asked for by now is said with this one.
+                    let _said = self.shared.wanted.notified().now_or_never();
                     soon(listener.execute(NOTIFY)).await?;
                     self.pending = false;
                     self.next_send = Instant::now() + DEBOUNCE;
