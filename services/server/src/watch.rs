@@ -8,6 +8,7 @@ mod history;
 mod log;
 mod metrics;
 mod opening;
+mod patience;
 mod recent;
 mod rows;
 mod seats;
@@ -24,9 +25,6 @@ pub use self::seats::{Seat, Seats};
 pub use self::watcher::{Ending, LookAgain, Lost, Parts, Watcher};
 
 use std::time::Duration;
-
-/// Without a look at the log for so long, "nothing new" would be a guess: watches end, and their clients ask elsewhere.
-const BLIND: Duration = Duration::from_secs(15);
 
 /// Bounds of watches that tests set smaller.
 #[derive(Debug, Clone, Copy)]

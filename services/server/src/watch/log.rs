@@ -11,17 +11,16 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::WatchSettings;
 use super::history::{History, Older};
 use super::metrics::WatchMetrics;
+use super::patience::{BLIND, PATIENCE, patiently, unavailable};
 use super::recent::{Chunk, Recent};
-use super::{BLIND, WatchSettings};
 
 /// Entries of one read.
 const READ_AT_ONCE: u32 = 1_000;
 /// How soon to look again while another process gives positions.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
-/// How long a look at the log may take before those who wait for it are told that the store is away.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where the log stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +215,7 @@ impl Log {
             let question = *self.questions.borrow();
             let looked = tokio::select! {
                 () = stop.cancelled() => return,
-                looked = timeout(PATIENCE, self.look(question)) => looked.unwrap_or_else(|_| Err(unavailable())),
+                looked = patiently(self.look(question)) => looked,
             };
             let (is_settled, has_moved) = match &looked {
                 Ok(look) => (look.is_settled, look.has_moved),
@@ -359,10 +358,4 @@ struct Look {
     is_settled: bool,
     /// Whether something new was published.
     has_moved: bool,
-}
-
-fn unavailable() -> CatalogError {
-    CatalogError::StoreUnavailable {
-        outcome_unknown: false,
-    }
 }

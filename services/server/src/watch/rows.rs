@@ -9,6 +9,8 @@ use compozy_store::Store;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::patience::{patiently, unavailable};
+
 /// Rows of one query.
 const ROWS_AT_ONCE: usize = 32;
 
@@ -61,9 +63,7 @@ impl Rows {
             .unwrap_or_else(PoisonError::into_inner)
             .push(Question { ids, answer });
         self.asked.notify_one();
-        answered.await.unwrap_or(Err(CatalogError::StoreUnavailable {
-            outcome_unknown: false,
-        }))
+        answered.await.unwrap_or_else(|_| Err(unavailable()))
     }
 
     /// A page of a snapshot, as [`compozy_store::WorkspaceStore::above`].
@@ -79,7 +79,7 @@ impl Rows {
     ) -> Result<Vec<Workspace>, CatalogError> {
         // Never closed.
         let _turn = self.pages.acquire().await.ok();
-        Ok(self.store.above(after, only, limit, visibility).await?)
+        patiently(self.store.above(after, only, limit, visibility)).await
     }
 
     /// Answers until it is told to stop.

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use compozy_domain::{
-    ChangeOp, ChangeReason, HostId, NewChange, SessionId, Timestamp, Visibility, WatchFilter,
+    ChangeEntry, ChangeKind, ChangeOp, ChangeReason, HostId, NewChange, SessionId, Timestamp, Visibility,
+    WatchFilter, limits,
 };
 use compozy_resolver::Disk;
 use compozy_store::conformance::execute;
