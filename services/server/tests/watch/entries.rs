@@ -30,35 +30,27 @@ impl Server {
 
     /// Gives a workspace another title; answers the whole answer.
     pub(crate) async fn retitle(&self, id: &str, title: &str) -> pb::UpdateWorkspaceResponse {
-        let request = pb::UpdateWorkspaceRequest {
-            r#ref: Some(by(Form::Id(id.to_owned()))),
-            workspace: Some(pb::Workspace {
-                title: Some(title.to_owned()),
-                ..Default::default()
-            }),
-            update_mask: Some(prost_types::FieldMask {
-                paths: vec!["title".to_owned()],
-            }),
+        let changed = pb::Workspace {
+            title: Some(title.to_owned()),
             ..Default::default()
         };
-        self.workspaces()
-            .update_workspace(request)
-            .await
-            .unwrap()
-            .into_inner()
+        self.update(id, changed).await
     }
 
     /// Gives a workspace another name; answers the whole answer.
     pub(crate) async fn rename(&self, id: &str, name: &str) -> pb::UpdateWorkspaceResponse {
+        let changed = pb::Workspace {
+            name: Some(name.to_owned()),
+            ..Default::default()
+        };
+        self.update(id, changed).await
+    }
+
+    /// Updates the fields that are set.
+    async fn update(&self, id: &str, changed: pb::Workspace) -> pb::UpdateWorkspaceResponse {
         let request = pb::UpdateWorkspaceRequest {
             r#ref: Some(by(Form::Id(id.to_owned()))),
-            workspace: Some(pb::Workspace {
-                name: Some(name.to_owned()),
-                ..Default::default()
-            }),
-            update_mask: Some(prost_types::FieldMask {
-                paths: vec!["name".to_owned()],
-            }),
+            workspace: Some(changed),
             ..Default::default()
         };
         self.workspaces()
