@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::testing::{self, Options, cargo};
-use crate::{Result, codegen, commands, tools};
+use crate::{Result, codegen, commands, corpus, tools};
 
 /// Runs every check, also after one has failed; answers whether all passed.
 pub(crate) fn run(root: &Path) -> Result<bool> {
@@ -20,6 +20,9 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     });
     steps.step("documentation", || run_cargo(root, "doc --workspace --no-deps"));
     steps.step("licences, bans, sources", || deny(root));
+    if let Some(corpus) = corpus::Options::of_ci(root) {
+        steps.step("definitions in the wild", || corpus::run(root, &corpus));
+    }
     let everything = Options::default();
     let tally = testing::run(root, &everything, &mut steps);
     let succeeded = steps.summary();

@@ -14,6 +14,8 @@ mod checker;
 mod ci;
 mod codegen;
 mod commands;
+mod corpus;
+mod fuzz;
 mod postgres;
 mod python;
 mod steps;
@@ -35,6 +37,12 @@ const USAGE: &str = "usage: cargo xtask <task>
                          measure the daemon beside the floor of the same run: a release build, then about four minutes
   checker [seconds] [seed]
                          the watch checker for longer than CI runs it, ten minutes if nothing is said
+  corpus <directory or archive> [--write]
+                         resolve every repository of a directory and account for each definition in it; --write
+                         renews docs/corpus.md
+  fuzz [target] [seconds]
+                         hostile files for the readers, led by coverage, two minutes a target if nothing is said;
+                         the target `large` times files as large as may be
   codegen [--check]      write the generated code, or check that it is current
   foreign                clients of other people against the daemon: grpcio, buf curl, grpcurl, grpc-health-probe
   deploy-check           what deploy/ holds: schemas, linters, and the daemon on each configuration
@@ -75,6 +83,14 @@ fn perform(root: &Path, words: &[&str]) -> Result<bool> {
         ["bench", rows @ ..] => bench::run(root, rows).map(|()| true),
         ["checker", rest @ ..] => match checker::Options::parse(rest) {
             Some(options) => checker::run(root, &options).map(|()| true),
+            None => Err(USAGE.into()),
+        },
+        ["corpus", rest @ ..] => match corpus::Options::parse(rest) {
+            Some(options) => corpus::run(root, &options).map(|()| true),
+            None => Err(USAGE.into()),
+        },
+        ["fuzz", rest @ ..] => match fuzz::Options::parse(rest) {
+            Some(options) => fuzz::run(root, &options).map(|()| true),
             None => Err(USAGE.into()),
         },
         ["foreign"] => suites::FOREIGN.run_alone(root),

@@ -51,6 +51,17 @@ impl App {
         }
     }
 
+    /// Refuses a named server where only files of this machine are looked at.
+    pub(crate) fn on_this_machine(&self, what: &str) -> Result<(), Failure> {
+        match &self.globals.server {
+            None => Ok(()),
+            Some(server) => Err(Failure::usage(
+                format!("{what} looks at files of this machine and asks no daemon, also not {server}"),
+                "leave out --server",
+            )),
+        }
+    }
+
     /// A client of a daemon that runs: the home's own is started when it does not.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         match self.server()? {

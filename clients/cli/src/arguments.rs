@@ -5,9 +5,14 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use crate::commands::agent::AgentCommand;
 use crate::commands::completion::CompletionArguments;
+use crate::commands::config::ConfigCommand;
 use crate::commands::daemon::DaemonCommand;
 use crate::commands::doctor::DoctorArguments;
+use crate::commands::profile::ProfileCommand;
+use crate::commands::resolve::ResolveArguments;
+use crate::commands::skill::SkillCommand;
 use crate::commands::watch::WatchArguments;
 use crate::commands::workspace::WorkspaceCommand;
 use crate::exit;
@@ -18,6 +23,8 @@ Examples:
   compozy workspace add .           register the current directory
   compozy workspace list            what is registered
   compozy workspace info            the workspace that owns the current directory
+  compozy resolve                   what a session there would see
+  compozy config explain            where every setting comes from
   compozy watch                     what changes from now on
   compozy daemon status             whether a daemon runs, and which";
 
@@ -46,6 +53,23 @@ pub(crate) enum Command {
     /// Registered project directories
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
+    /// Show what a session in a workspace would see
+    ///
+    /// Configuration, agents, skills and MCP servers, with everything that is wrong with their files and what to do
+    /// about it.
+    Resolve(ResolveArguments),
+    /// The settings of a workspace, and where each comes from
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// The agents of a workspace
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// The skills of a workspace
+    #[command(subcommand)]
+    Skill(SkillCommand),
+    /// Named overlays of settings, agents and skills
+    #[command(subcommand)]
+    Profile(ProfileCommand),
     /// Follow what changes in the catalog
     ///
     /// One line for each change, until it is interrupted. It goes on by itself when the daemon restarts, without a gap
@@ -109,7 +133,15 @@ impl Command {
         match self {
             Self::Watch(_) => true,
             Self::Daemon(command) => command.is_stream(),
-            Self::Doctor(_) | Self::Workspace(_) | Self::Completion(_) | Self::Version => false,
+            Self::Doctor(_)
+            | Self::Workspace(_)
+            | Self::Resolve(_)
+            | Self::Config(_)
+            | Self::Agent(_)
+            | Self::Skill(_)
+            | Self::Profile(_)
+            | Self::Completion(_)
+            | Self::Version => false,
         }
     }
 }

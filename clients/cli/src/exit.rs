@@ -26,7 +26,7 @@ Exit codes:
   0    ok
   1    a check found errors (doctor)
   64   usage: refused before any request
-  65   the request was refused (INVALID_ARGUMENT, FAILED_PRECONDITION)
+  65   the request was refused (INVALID_ARGUMENT, FAILED_PRECONDITION), or a file is not valid (config validate)
   66   not found (NOT_FOUND, OUT_OF_RANGE), or no workspace could be told
   69   the daemon is not there or not available (UNAVAILABLE)
   70   a defect, or damaged data (INTERNAL, UNKNOWN, DATA_LOSS)
@@ -36,6 +36,24 @@ Exit codes:
   130  interrupted";
 
 impl Exit {
+    /// The exit code of another program with the same table; `None` for one that is not in it.
+    pub(crate) fn of_code(code: i32) -> Option<Self> {
+        let all = [
+            Self::Ok,
+            Self::ChecksFailed,
+            Self::Usage,
+            Self::Refused,
+            Self::NotFound,
+            Self::Unavailable,
+            Self::Defect,
+            Self::Conflict,
+            Self::Later,
+            Self::Denied,
+            Self::Interrupted,
+        ];
+        all.into_iter().find(|exit| *exit as i32 == code)
+    }
+
     pub(crate) fn of(error: &Error) -> Self {
         // Nothing was sent: whoever typed the command has to change it.
         if error.kind() == ErrorKind::Configuration {

@@ -8,6 +8,7 @@ use compozy_client::{Code, Error, ErrorReason};
 
 use crate::exit::Exit;
 use crate::hint;
+use crate::problem::{self, Problem};
 
 /// A command that did not succeed.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Told {
     pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) metadata: BTreeMap<String, String>,
+    /// What is wrong with a configuration, where that is it.
+    pub(crate) problems: Vec<Problem>,
     pub(crate) hint: Option<String>,
 }
 
@@ -81,6 +84,25 @@ impl Failure {
         Self::local(Exit::NotFound, "NOT_FOUND", "LOCAL", message, Some(hint.into()))
     }
 
+    /// A name that is not there.
+    pub(crate) fn unknown(reason: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::local(Exit::NotFound, "NOT_FOUND", reason, message, Some(hint.into()))
+    }
+
+    /// What the daemon's program refused to do, or could not do.
+    pub(crate) fn of_program(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let code = match exit {
+            Exit::Usage | Exit::Refused => "INVALID_ARGUMENT",
+            Exit::NotFound => "NOT_FOUND",
+            Exit::Unavailable => "UNAVAILABLE",
+            Exit::Conflict => "ABORTED",
+            Exit::Later => "DEADLINE_EXCEEDED",
+            Exit::Denied => "PERMISSION_DENIED",
+            Exit::Ok | Exit::ChecksFailed | Exit::Defect | Exit::Interrupted => "INTERNAL",
+        };
+        Self::local(exit, code, "LOCAL", message, Some(hint.into()))
+    }
+
     /// Something that should not happen.
     pub(crate) fn defect(message: impl Into<String>) -> Self {
         Self::local(Exit::Defect, "INTERNAL", "LOCAL", message, None)
@@ -99,6 +121,39 @@ impl Failure {
             told.metadata.insert(key.to_owned(), value.into());
         }
         self
+    }
+
+    /// Something that is told about the failure, if it is there and not empty.
+    pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
+        match self {
+            Self::Told(told) => told.metadata.get(key).map(String::as_str).filter(|text| !text.is_empty()),
+            Self::ClosedPipe => None,
+        }
+    }
+
+    /// Takes another hint instead.
+    pub(crate) fn hinting(mut self, hint: impl Into<String>) -> Self {
+        if let Self::Told(told) = &mut self {
+            told.hint = Some(hint.into());
+        }
+        self
+    }
+
+    /// Adds what is wrong with a configuration, if anything is.
+    pub(crate) fn listing(mut self, problems: Vec<Problem>) -> Self {
+        if let Self::Told(told) = &mut self
+            && !problems.is_empty()
+        {
+            told.reason = "CONFIG_INVALID".to_owned();
+            told.problems = problems;
+        }
+        self
+    }
+
+    /// Whether this is the reason.
+    pub(crate) fn is_about(&self, reason: ErrorReason) -> bool {
+        let name = reason.as_str_name().trim_start_matches("ERROR_REASON_");
+        matches!(self, Self::Told(told) if told.reason == name)
     }
 
     /// Adds to the sentence.
@@ -122,20 +177,39 @@ impl Failure {
             reason: reason.to_owned(),
             message: message.into(),
             metadata: BTreeMap::new(),
+            problems: Vec::new(),
             hint,
         }))
     }
 }
 
+impl Told {
+    /// How many problems a configuration has; not all of them need be named.
+    pub(crate) fn problems_count(&self) -> usize {
+        let told = self.metadata.get("problems_count");
+        let told = told.and_then(|count| count.parse().ok()).unwrap_or(0);
+        if self.problems.is_empty() {
+            return 0;
+        }
+        self.problems.len().max(told)
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let problems = problem::all(&error);
+        let hint = match problems.as_slice() {
+            [] => hint::of(&error),
+            problems => Some(problem::hint(&error, problems, None)),
+        };
         Self::Told(Box::new(Told {
             exit: Exit::of(&error),
             code: code_name(error.code()),
             reason: reason_name(&error),
             message: told_message(&error),
             metadata: error.metadata().clone(),
-            hint: hint::of(&error),
+            problems,
+            hint,
         }))
     }
 }
@@ -153,6 +227,9 @@ impl From<io::Error> for Failure {
 /// The server's sentence, and the refused fields that it does not name itself.
 fn told_message(error: &Error) -> String {
     let mut message = error.message().to_owned();
+    if error.reason() == ErrorReason::ConfigInvalid {
+        return message;
+    }
     for violation in error.field_violations() {
         if !message.contains(&violation.field) && !message.contains(&violation.description) {
             message = format!("{message} ({}: {})", violation.field, violation.description);

@@ -77,6 +77,10 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::WorkspaceRootMissing => {
             "put the directory back, or point to its new place with `compozy workspace relink <ref> <path>`"
         }
+        ErrorReason::WorkspaceRootNotDirectory => {
+            "put the directory back in the place of what stands there, or point to its new place with `compozy workspace relink <ref> <path>`"
+        }
+        ErrorReason::WorkspaceRootUnreadable => "give the daemon's user leave to read the directory",
         ErrorReason::WorkspaceOnOtherHost => "ask the daemon on that host",
         ErrorReason::HostNotServed => "this daemon looks at no disk; name the workspace by id or by name",
         ErrorReason::PathNotFound => {
@@ -103,6 +107,20 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::NameInvalid => {
             "a name has 1 to 64 letters, digits, spaces, dots, dashes or underscores and starts with none of . - ~"
         }
+        ErrorReason::ProfileNotFound => {
+            "`compozy profile list` shows the profiles, `compozy profile create <name>` makes one"
+        }
+        ErrorReason::ProfileNameConflict => "choose another name; archived profiles keep theirs",
+        ErrorReason::ProfileDirectoryExists => {
+            "choose another name, or move the directory of that name out of the home's profiles"
+        }
+        ErrorReason::ProfilePermanent => "`default` is always there as it is; make a profile of your own",
+        ErrorReason::ProfileInUse => "end or remove the sessions that use it, or archive it instead",
+        ErrorReason::ProfileArchived => "take it back into use with `compozy profile unarchive <name>`",
+        ErrorReason::AgentNotFound => "`compozy agent list` shows the agents of the workspace",
+        ErrorReason::DefinitionNotFound => "`compozy agent list` and `compozy skill list` show what there is",
+        ErrorReason::FingerprintStale => "the files have changed meanwhile; run the command again",
+        ErrorReason::MessageTooLarge => "ask for less: `compozy resolve --basic` answers names and counts",
         ErrorReason::InvalidField => "see the command's --help for what is allowed",
         ErrorReason::EtagMismatch => "somebody else changed it meanwhile; look again and repeat",
         ErrorReason::TokenMissing => "give a token with --token-file or COMPOZY_TOKEN",

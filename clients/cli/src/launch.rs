@@ -11,6 +11,7 @@ use tokio::net::UnixStream;
 
 use crate::failure::Failure;
 use crate::output::time;
+use crate::quote;
 
 /// How long a start may take until the daemon serves.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -180,10 +181,14 @@ fn did_not_start(home: &Home, output_path: &Path, written_before: u64, ended: bo
     } else {
         format!("the daemon did not serve within {} s", START_TIMEOUT.as_secs())
     };
+    let mut hint = format!("see the logs {} and {}", log.display(), output_path.display());
     if let Some(line) = last_line(output_path, written_before) {
+        if line.contains("/config.toml can't be used") {
+            let home = quote::shell(&home.path().to_string_lossy());
+            hint = format!("correct the file; `compozy config validate {home}` tells everything that is wrong with it");
+        }
         message = format!("{message}: {line}");
     }
-    let hint = format!("see the logs {} and {}", log.display(), output_path.display());
     Failure::no_daemon(message, hint).with("log", log.display().to_string())
 }
 

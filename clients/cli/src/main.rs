@@ -10,8 +10,13 @@ mod exit;
 mod failure;
 mod hint;
 mod launch;
+mod nearest;
+mod offline;
 mod output;
+mod problem;
+mod quote;
 mod reference;
+mod resolution;
 mod selection;
 
 use std::process::ExitCode;

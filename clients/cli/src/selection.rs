@@ -3,18 +3,22 @@
 //! session of the caller, else the current directory.
 
 mod directory;
+mod flag;
+mod profile;
 mod several;
 
 use std::env::VarError;
 
 use clap::Args;
 use compozy_client::proto::workspace::v1::WorkspaceRef;
-use compozy_client::{Client, Error};
+use compozy_client::{Client, Error, ErrorReason};
 
 use crate::app::App;
 use crate::failure::Failure;
 use crate::reference;
 
+pub(crate) use flag::FlagSelector;
+pub(crate) use profile::{AskedProfile, ProfileSelector, named_by_environment as profile_of_environment};
 pub(crate) use several::SeveralSelector;
 
 /// The variable that names the workspace.
@@ -151,13 +155,29 @@ impl Choice {
 impl Selected {
     /// Says where the reference came from when it failed and stands nowhere in the command.
     pub(crate) fn failure(&self, error: Error) -> Failure {
+        let is_about_it = is_about_reference(error.reason());
         let failure = Failure::from(error).with("resolution_source", self.source.name());
         match self.source {
+            _ if !is_about_it => failure,
             Source::Environment => failure.saying("(the reference comes from COMPOZY_WORKSPACE)"),
             Source::Flag => failure.saying("(the reference comes from --workspace)"),
             Source::Positional | Source::Directory => failure,
         }
     }
+}
+
+/// Whether a reference can be what is wrong; a profile, an agent or a file's content has other causes.
+fn is_about_reference(reason: ErrorReason) -> bool {
+    !matches!(
+        reason,
+        ErrorReason::ProfileNotFound
+            | ErrorReason::ProfileArchived
+            | ErrorReason::AgentNotFound
+            | ErrorReason::DefinitionNotFound
+            | ErrorReason::FingerprintStale
+            | ErrorReason::ConfigInvalid
+            | ErrorReason::MessageTooLarge
+    )
 }
 
 /// Session credentials decide nothing here yet: this release has no sessions to check them against.

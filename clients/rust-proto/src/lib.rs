@@ -43,7 +43,14 @@ pub mod compozy {
             include!("gen/compozy.page.v1.rs");
         }
     }
-    /// `compozy.workspace.v1`: the registry.
+    /// `compozy.profile.v1`: profiles and their selection.
+    pub mod profile {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.profile.v1.rs");
+        }
+    }
+    /// `compozy.workspace.v1`: the registry and resolution.
     pub mod workspace {
         /// Version 1.
         pub mod v1 {
@@ -51,4 +58,4 @@ pub mod compozy {
         }
     }
 }
-pub use compozy::{admin, change, error, page, workspace};
+pub use compozy::{admin, change, error, page, profile, workspace};

@@ -2,8 +2,8 @@
 
 use compozy_proto::admin::v1::admin_service_client::AdminServiceClient;
 use compozy_proto::admin::v1::{
-    BackupRequest, BackupResponse, GetServerInfoRequest, GetServerInfoResponse, ShutdownRequest,
-    ShutdownResponse,
+    BackupRequest, BackupResponse, GetConfigRequest, GetConfigResponse, GetServerInfoRequest,
+    GetServerInfoResponse, SetConfigRequest, SetConfigResponse, ShutdownRequest, ShutdownResponse,
 };
 
 use crate::retry::Repeat;
@@ -52,6 +52,33 @@ impl Client {
         self.call(message, Repeat::Never, |request| {
             let mut stub = self.admin_stub();
             async move { stub.backup(request).await }
+        })
+        .await
+    }
+
+    /// The settings that the daemon runs with: its own, not those of any workspace.
+    ///
+    /// # Errors
+    ///
+    /// See `AdminService` in the contract.
+    pub async fn get_config(&self) -> Result<GetConfigResponse, Error> {
+        self.call(GetConfigRequest {}, Repeat::Safe, |request| {
+            let mut stub = self.admin_stub();
+            async move { stub.get_config(request).await }
+        })
+        .await
+    }
+
+    /// Sets one key in the `config.toml` of the daemon's home, or takes it out. Sent once: it carries no request id,
+    /// and a second one could undo what somebody else has set meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// See `AdminService` in the contract.
+    pub async fn set_config(&self, request: SetConfigRequest) -> Result<SetConfigResponse, Error> {
+        self.call(request, Repeat::Never, |request| {
+            let mut stub = self.admin_stub();
+            async move { stub.set_config(request).await }
         })
         .await
     }

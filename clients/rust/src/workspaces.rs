@@ -176,7 +176,7 @@ impl Client {
         .await
     }
 
-    fn workspace_stub(&self) -> WorkspaceServiceClient<Wire> {
+    pub(crate) fn workspace_stub(&self) -> WorkspaceServiceClient<Wire> {
         WorkspaceServiceClient::new(self.wire.clone())
     }
 }

@@ -3,6 +3,7 @@
 
 use thiserror::Error;
 
+use crate::diagnostic::Diagnostic;
 use crate::id::WorkspaceId;
 
 /// The machine-readable cause of a failed call. The same words as `compozy.error.v1.ErrorReason`.
@@ -18,9 +19,14 @@ pub enum Reason {
     ConfigInvalid,
     NameInvalid,
     WorkspaceNotFound,
+    ProfileNotFound,
+    AgentNotFound,
+    DefinitionNotFound,
     PathNotFound,
     WorkspaceNameConflict,
     WorkspacePathConflict,
+    ProfileNameConflict,
+    ProfileDirectoryExists,
     DirectoryExists,
     WorkspaceRootMissing,
     WorkspaceRootNotDirectory,
@@ -32,6 +38,10 @@ pub enum Reason {
     IdentityUnwritable,
     IdentityMismatch,
     HomeForbidden,
+    FingerprintStale,
+    ProfilePermanent,
+    ProfileInUse,
+    ProfileArchived,
     RecordNotUnderstood,
     EtagMismatch,
     ResumeTokenExpired,
@@ -68,6 +78,8 @@ pub enum PathFault {
     Unreadable,
     /// It lies outside the allowed roots.
     NotAllowed,
+    /// It can't be written, or a link or a file stands where a directory of the daemon's own has to be.
+    Unwritable,
 }
 
 /// What is wrong with an identity file.
@@ -171,21 +183,77 @@ pub enum CatalogError {
     /// A request id that was used for another request.
     #[error("this request_id was used for a different request: send a new one")]
     RequestIdReused,
-    /// The daemon's configuration, or one of a workspace.
-    #[error("{path}{}: {problem}", line_suffix(*.line))]
+    /// The daemon's configuration, or the files of a workspace. Every problem at once.
+    #[error("{}", config_message(.problems))]
     Config {
-        /// The file.
-        path: String,
-        /// Line of the problem, from 1.
-        line: Option<u32>,
-        /// What is wrong.
-        problem: String,
+        /// What is wrong, sorted; at least one, all of severity error.
+        problems: Vec<Diagnostic>,
     },
     /// No such workspace for this caller.
     #[error("no workspace matches '{reference}': list them, or register the directory")]
     WorkspaceNotFound {
         /// The reference as the caller gave it.
         reference: String,
+    },
+    /// No such profile.
+    #[error("no profile matches '{reference}': list them, or create it")]
+    ProfileNotFound {
+        /// The name or id as the caller gave it.
+        reference: String,
+    },
+    /// No such agent in the workspace.
+    #[error("no agent of this workspace is called '{name}': list them, or add agents/{name}/AGENT.md")]
+    AgentNotFound {
+        /// The name.
+        name: String,
+    },
+    /// No such agent or skill in the snapshot, or one whose file holds no text that can be read.
+    #[error(
+        "the snapshot has no {kind} '{name}' with a text that can be read: resolve the workspace again and choose one of its names, or correct the file of this one"
+    )]
+    DefinitionNotFound {
+        /// `agent` or `skill`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The files are no longer those of the snapshot.
+    #[error("the files changed since the snapshot was made: resolve the workspace again")]
+    FingerprintStale,
+    /// The name belongs to another profile.
+    #[error("there is a profile '{name}' already: choose another name{}", archived_words(*.is_archived))]
+    ProfileNameConflict {
+        /// The name.
+        name: String,
+        /// Whether that one is archived.
+        is_archived: bool,
+    },
+    /// The new name of a profile has a directory already.
+    #[error(
+        "'{path}' exists, so no profile can be renamed to it: move it away, or create a profile of that name"
+    )]
+    ProfileDirectoryExists {
+        /// The directory.
+        path: String,
+    },
+    /// The profile `default` can't be changed.
+    #[error("the profile 'default' is permanent: it can't be changed, renamed, archived or deleted")]
+    ProfilePermanent,
+    /// Sessions own the profile.
+    #[error(
+        "{session_count} sessions belong to the profile '{name}': delete them first, or archive the profile"
+    )]
+    ProfileInUse {
+        /// The profile.
+        name: String,
+        /// How many sessions.
+        session_count: i64,
+    },
+    /// The profile is archived.
+    #[error("the profile '{name}' is archived: unarchive it first")]
+    ProfileArchived {
+        /// The profile.
+        name: String,
     },
     /// The name belongs to another workspace.
     #[error("the name '{name}' belongs to another workspace: choose another one")]
@@ -273,16 +341,24 @@ pub enum CatalogError {
         defect: String,
     },
     /// The record changed since it was read.
-    #[error("workspace {id} changed since its etag was read: read it again and retry")]
+    #[error("the record {id} changed since its etag was read: read it again and retry")]
     EtagMismatch {
         /// Its id.
-        id: WorkspaceId,
+        id: String,
     },
     /// A message is too large.
     #[error("the message is larger than {limit} bytes: send less at once")]
     MessageTooLarge {
         /// The limit.
         limit: usize,
+    },
+    /// An answer would be too large.
+    #[error("the answer would be larger than {limit} bytes: {remedy}")]
+    AnswerTooLarge {
+        /// The limit.
+        limit: usize,
+        /// What to ask for instead.
+        remedy: &'static str,
     },
     /// The changes after a resume token are no longer retained.
     #[error(
@@ -383,11 +459,22 @@ impl CatalogError {
                 PathFault::Loop => Reason::PathLoop,
                 PathFault::Unreadable => Reason::PathUnreadable,
                 PathFault::NotAllowed => Reason::PathNotAllowed,
+                // The contract has no reason of its own for what can't be written to.
+                PathFault::Unwritable => Reason::PathUnreadable,
             },
             Self::Cursor(_) | Self::ResumeToken(_) => Reason::CursorInvalid,
             Self::RequestIdReused => Reason::RequestIdReused,
             Self::Config { .. } => Reason::ConfigInvalid,
             Self::WorkspaceNotFound { .. } => Reason::WorkspaceNotFound,
+            Self::ProfileNotFound { .. } => Reason::ProfileNotFound,
+            Self::AgentNotFound { .. } => Reason::AgentNotFound,
+            Self::DefinitionNotFound { .. } => Reason::DefinitionNotFound,
+            Self::FingerprintStale => Reason::FingerprintStale,
+            Self::ProfileNameConflict { .. } => Reason::ProfileNameConflict,
+            Self::ProfileDirectoryExists { .. } => Reason::ProfileDirectoryExists,
+            Self::ProfilePermanent => Reason::ProfilePermanent,
+            Self::ProfileInUse { .. } => Reason::ProfileInUse,
+            Self::ProfileArchived { .. } => Reason::ProfileArchived,
             Self::NameConflict { .. } => Reason::WorkspaceNameConflict,
             Self::PathConflict { .. } => Reason::WorkspacePathConflict,
             Self::DirectoryExists { .. } => Reason::DirectoryExists,
@@ -408,7 +495,7 @@ impl CatalogError {
             Self::HomeForbidden { .. } => Reason::HomeForbidden,
             Self::RecordNotUnderstood { .. } => Reason::RecordNotUnderstood,
             Self::EtagMismatch { .. } => Reason::EtagMismatch,
-            Self::MessageTooLarge { .. } => Reason::MessageTooLarge,
+            Self::MessageTooLarge { .. } | Self::AnswerTooLarge { .. } => Reason::MessageTooLarge,
             Self::ResumeTokenExpired { .. } => Reason::ResumeTokenExpired,
             Self::TooManyWatchers => Reason::TooManyWatchers,
             Self::RateLimited => Reason::RateLimited,
@@ -454,6 +541,10 @@ fn path_message(path: &str, fault: PathFault) -> String {
         PathFault::NotAllowed => {
             format!("'{path}' lies outside the roots that this daemon allows: see workspaces.allowed_roots")
         }
+        PathFault::Unwritable => format!(
+            "'{path}' is no directory that the daemon can write to: check that it is a directory, no link, and its \
+             permissions"
+        ),
     }
 }
 
@@ -484,6 +575,30 @@ fn identity_message(path: &str, fault: &IdentityFault) -> String {
 
 fn line_suffix(line: Option<u32>) -> String {
     line.map(|line| format!(":{line}")).unwrap_or_default()
+}
+
+/// Problems that are named in a message.
+const PROBLEMS_NAMED: usize = 5;
+
+fn config_message(problems: &[Diagnostic]) -> String {
+    let named: Vec<String> = problems
+        .iter()
+        .take(PROBLEMS_NAMED)
+        .map(|problem| format!("{}: {}", problem.location(), problem.message))
+        .collect();
+    let more = match problems.len().saturating_sub(PROBLEMS_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("{}{more}", named.join("; "))
+}
+
+const fn archived_words(is_archived: bool) -> &'static str {
+    if is_archived {
+        ", or unarchive that one"
+    } else {
+        ""
+    }
 }
 
 const fn outcome_words(unknown: bool) -> &'static str {

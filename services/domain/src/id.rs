@@ -140,6 +140,22 @@ impl HostId {
     }
 }
 
+impl ProfileId {
+    /// Reads a ULID in upper case; anything else is no id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        is_ulid(text).then(|| Self(text.to_owned()))
+    }
+
+    /// A new id.
+    ///
+    /// # Errors
+    /// [`RandomFailed`].
+    pub fn generate(now: Timestamp, random: &dyn Random) -> Result<Self, RandomFailed> {
+        new_ulid(now, random).map(Self)
+    }
+}
+
 impl CatalogId {
     /// A new id.
     ///

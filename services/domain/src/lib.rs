@@ -3,6 +3,7 @@
 
 pub mod change;
 pub mod clock;
+pub mod diagnostic;
 pub mod error;
 pub mod id;
 pub mod limits;
@@ -10,6 +11,7 @@ pub mod name;
 pub mod page;
 pub mod path;
 pub mod principal;
+pub mod profile;
 pub mod random;
 pub mod rank;
 pub mod reference;
@@ -19,12 +21,14 @@ pub mod workspace;
 
 pub use change::{ChangeEntry, ChangeKind, ChangeOp, ChangeReason, NewChange, Revision};
 pub use clock::{Clock, Timestamp};
+pub use diagnostic::{Diagnostic, Layer, Severity};
 pub use error::{CatalogError, CursorFault, IdentityFault, PathFault, Reason};
 pub use id::{CatalogId, DurableId, Etag, HostId, ProfileId, RequestId, SessionId, WorkspaceId};
 pub use name::WorkspaceName;
 pub use page::{Page, PageLimit};
 pub use path::{AbsolutePath, FileIdentity};
 pub use principal::{Principal, Scope, Visibility};
+pub use profile::{Profile, ProfileName, ProfileSource, ProfileState};
 pub use random::{Random, RandomFailed};
 pub use rank::Rank;
 pub use reference::WorkspaceRef;

@@ -161,7 +161,11 @@ impl Thing {
             kind: change.kind,
             workspace_id: change.workspace_id.clone().filter(|_| by_place),
             session_id: change.session_id.clone(),
-            profile_id: change.profile_id.clone(),
+            // A selection is the same one whatever is selected.
+            profile_id: change
+                .profile_id
+                .clone()
+                .filter(|_| change.kind == ChangeKind::Profile),
         }
     }
 }

@@ -246,7 +246,9 @@ impl Workspace {
     /// [`CatalogError::EtagMismatch`].
     pub fn check_etag(&self, etag: Option<&Etag>) -> Result<(), CatalogError> {
         match etag {
-            Some(given) if *given != self.etag() => Err(CatalogError::EtagMismatch { id: self.id.clone() }),
+            Some(given) if *given != self.etag() => Err(CatalogError::EtagMismatch {
+                id: self.id.to_string(),
+            }),
             _ => Ok(()),
         }
     }

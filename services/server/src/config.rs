@@ -1,22 +1,27 @@
-//! The user's `config.toml` as the daemon reads it: what is typed is checked here, all problems at once, each
-//! with its line; tables of other parts of an installation are accepted as they are. What a file, a flag or a
-//! variable says is settled at the start and never changes while the process lives.
+//! The user's `config.toml` as the daemon reads it. Which keys there are, and what they may be, the resolver's table
+//! says, as for every other layer; here it is settled what a file, a flag or a variable says, and what only makes sense
+//! together. All problems are told at once. Nothing of it changes while the process lives.
 
-mod keys;
-mod nearest;
-mod reading;
+mod edit;
+mod settings;
 mod settle;
+mod told;
 mod values;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use compozy_domain::HostId;
+use compozy_domain::{Diagnostic, HostId};
+use compozy_resolver::config::read_user_file;
 
+use self::values::Values;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::small_file::{self, Links};
+
+pub use self::edit::{Check, EditDone, EditFault, EditWanted, edit};
+pub use self::settings::{Setting, needs_restart};
 
 /// Bytes of `config.toml` at most.
 pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
@@ -56,6 +61,8 @@ pub struct Config {
     pub telemetry_listen: Option<Listen>,
     /// `auth.tokens_file`.
     pub tokens_file: Option<PathBuf>,
+    /// Everything, as it may be shown, by key.
+    pub settings: Vec<Setting>,
     /// Unknown keys that `config.unknown_keys = "warn"` let pass, for the log.
     pub warnings: Vec<String>,
 }
@@ -203,9 +210,10 @@ impl Config {
     /// One failure that names the file and every problem in it.
     pub fn load(home: &Home, overrides: &Overrides) -> Result<Self, Failure> {
         let path = home.config_path();
-        let text = small_file::read(&path, CONFIG_BYTES_MAX, Links::Refuse)
+        let bytes = small_file::read_bytes(&path, CONFIG_BYTES_MAX, Links::Refuse)
             .map_err(|fault| Failure::config(format!("{} {fault}", path.display())))?;
-        Self::parse(home, text.as_deref().unwrap_or_default(), overrides)
+        let read = Self::check(home, &bytes.unwrap_or_default(), overrides);
+        read.map_err(|problems| told::failure(&path, &problems))
     }
 
     /// Reads the text of a `config.toml`.
@@ -213,9 +221,26 @@ impl Config {
     /// # Errors
     /// One failure that names the file and every problem in it.
     pub fn parse(home: &Home, text: &str, overrides: &Overrides) -> Result<Self, Failure> {
+        let read = Self::check(home, text.as_bytes(), overrides);
+        read.map_err(|problems| told::failure(&home.config_path(), &problems))
+    }
+
+    /// Reads the content of a `config.toml`.
+    ///
+    /// # Errors
+    /// Every problem in it, sorted.
+    pub fn check(home: &Home, bytes: &[u8], overrides: &Overrides) -> Result<Self, Vec<Diagnostic>> {
         let path = home.config_path();
-        let read = reading::read(text).map_err(|problems| problems.into_failure(&path))?;
-        settle::settle(home, read, overrides).map_err(|problems| problems.into_failure(&path))
+        let (file, warnings) = read_user_file(&path.to_string_lossy(), bytes)?;
+        let mut config = settle::settle(home, Values(file), overrides).map_err(|mut problems| {
+            Diagnostic::sort(&mut problems);
+            problems
+        })?;
+        let told = warnings.iter();
+        config.warnings = told
+            .map(|warning| format!("config.toml {}", told::with_line(warning)))
+            .collect();
+        Ok(config)
     }
 }
 

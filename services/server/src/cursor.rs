@@ -126,6 +126,43 @@ pub async fn decode(
     Ok(cursor)
 }
 
+/// Makes the cursor of a list in the order of names, which everybody sees alike.
+#[must_use]
+pub fn encode_name(seal: &Seal, query: QueryHash, name: &str, (revision, total): (&Revision, u64)) -> String {
+    let payload = Payload {
+        query: query.0.to_vec(),
+        total,
+        epoch: revision.epoch.clone(),
+        position: revision.position,
+        name: Some(name.to_owned()),
+        ..Payload::default()
+    };
+    seal.seal(TokenKind::Cursor, &payload.encode_to_vec())
+}
+
+/// Reads the cursor of such a list: the last name, and the total with the revision at which it was counted.
+///
+/// # Errors
+/// As [`Seal::open`], and [`CursorFault::OtherQuery`].
+pub async fn decode_name(
+    seal: &Seal,
+    query: QueryHash,
+    token: &str,
+) -> Result<(String, Option<(Revision, u64)>), CatalogError> {
+    let malformed = || CatalogError::Cursor(CursorFault::Malformed);
+    let bytes = seal.open(TokenKind::Cursor, token).await?;
+    let payload = Payload::decode(bytes.as_slice()).map_err(|_| malformed())?;
+    if payload.query != query.0 {
+        return Err(CatalogError::Cursor(CursorFault::OtherQuery));
+    }
+    let revision = Revision {
+        epoch: payload.epoch,
+        position: payload.position,
+    };
+    let name = payload.name.ok_or_else(malformed)?;
+    Ok((name, Some((revision, payload.total))))
+}
+
 impl Payload {
     fn into_cursor(self) -> Option<WorkspaceCursor> {
         let Self {

@@ -7,6 +7,7 @@ mod daemon;
 mod home;
 mod identity;
 mod log;
+mod profiles;
 mod workspaces;
 
 use std::fmt;
@@ -142,6 +143,7 @@ pub fn checks() -> Vec<Box<dyn Check>> {
         Box::new(catalog::ClockCheck),
         Box::new(catalog::IntentCheck),
         Box::new(workspaces::IdentityFileCheck),
+        Box::new(profiles::ProfileDirectoryCheck),
     ]
 }
 

@@ -9,10 +9,14 @@ use std::path::Path;
 pub enum FailureKind {
     /// A check found errors.
     Check,
+    /// Files that were checked have errors.
+    Invalid,
     /// The command line.
     Usage,
     /// A configuration file, or something in the home that only a person can mend.
     Config,
+    /// There is nothing where something was named.
+    NotFound,
     /// Another daemon runs, or something that is needed can't be had.
     Unavailable,
     /// Something that is needed is away and may be there in a moment.
@@ -72,7 +76,8 @@ impl Failure {
         match self.kind {
             FailureKind::Check => 1,
             FailureKind::Usage => 64,
-            FailureKind::Config => 65,
+            FailureKind::Config | FailureKind::Invalid => 65,
+            FailureKind::NotFound => 66,
             FailureKind::Unavailable | FailureKind::Away => 69,
             FailureKind::Internal => 70,
             FailureKind::Io => 74,

@@ -13,7 +13,7 @@ use compozy_domain::Random;
 
 use crate::failure::Failure;
 
-pub use self::atomic::{remove_leftovers, write_private, write_private_in};
+pub use self::atomic::{remove_leftovers, remove_leftovers_of, write_in, write_private, write_private_in};
 pub use self::look::{DIRECTORIES, Finding, PRIVATE_FILES, Remedy, findings};
 pub use self::tighten::{ensure_home, prepare};
 
@@ -110,6 +110,12 @@ impl Home {
     #[must_use]
     pub fn socket_path(&self) -> PathBuf {
         self.path.join("daemon.sock")
+    }
+
+    /// Where the personal directories of profiles lie.
+    #[must_use]
+    pub fn profiles_path(&self) -> PathBuf {
+        self.path.join("profiles")
     }
 
     /// The log.

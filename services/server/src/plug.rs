@@ -9,6 +9,7 @@ use compozy_domain::id::new_ulid;
 use compozy_domain::{CatalogError, Clock, Random};
 use compozy_proto::admin::v1::StoreKind;
 use compozy_proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
+use compozy_proto::profile::v1::profile_service_server::ProfileServiceServer;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_resolver::Disk;
 use compozy_store::{
@@ -24,6 +25,7 @@ use crate::planted;
 use crate::registry::{Parts, Registry, Settings};
 use crate::seal::Seal;
 use crate::service::change::ChangeApi;
+use crate::service::profile::ProfileApi;
 use crate::service::workspace::WorkspaceApi;
 use crate::telemetry::Metrics;
 use crate::upkeep::{self, Retention};
@@ -62,6 +64,10 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
     );
     let registry = registry(&context, Arc::clone(&store))?;
     registry.recover().await.map_err(|error| unusable(&error))?;
+    registry
+        .recover_renames()
+        .await
+        .map_err(|error| unusable(&error))?;
     let watches = watches(&context, &store, &registry, &seal).await;
     let watches = ChangeApi::new(
         watches.map_err(|error| unusable(&error))?,
@@ -81,6 +87,7 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
     }
 
     let id = store.catalog_id().clone();
+    let profiles = ProfileApi::new(Arc::clone(&registry), Arc::clone(&seal));
     let api = WorkspaceApi::new(registry, seal);
     let (closing, copied) = (Arc::clone(&store), Arc::clone(&store));
     Ok(Catalog {
@@ -93,6 +100,7 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
         copies: Arc::new(StoreCopies(copied)),
         add_services: Box::new(move |routes| {
             routes.add_service(WorkspaceServiceServer::new(api));
+            routes.add_service(ProfileServiceServer::new(profiles));
             routes.add_service(
                 CatalogChangeServiceServer::new(watches).max_decoding_message_size(WATCH_REQUEST_BYTES),
             );
@@ -248,6 +256,8 @@ fn start_loops(context: &CatalogContext, store: &Arc<dyn Store>, registry: &Arc<
     tasks.spawn(Arc::clone(seal).keep_fresh(stop.clone()));
     tasks.spawn(Arc::clone(registry).run_recovery(stop.clone()));
     tasks.spawn(Arc::clone(registry).run_observer(stop.clone()));
+    registry.resolution().metrics().register(&context.metrics);
+    tasks.spawn(Arc::clone(registry.resolution()).keep_small(stop.clone()));
     let retention = Retention {
         changes_for: context.config.changes_retain,
         changes: context.config.changes_retain_entries,

@@ -1,7 +1,9 @@
 //! The services of the contract. A method reads: who may, convert in, ask, convert out.
 
 pub mod admin;
+mod calls;
 pub mod change;
+pub mod profile;
 pub mod workspace;
 
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
 //! Reading a small file that somebody else may have put there: regular files only, bounded, never blocking.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -39,24 +40,52 @@ pub enum ReadFault {
 /// # Errors
 /// [`ReadFault`].
 pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<String>, ReadFault> {
-    let Some(file) = open(path, links)? else {
+    let bytes = read_bytes(path, limit, links)?;
+    let text = bytes.map(String::from_utf8).transpose();
+    text.map_err(|_| ReadFault::NotText)
+}
+
+/// Reads a whole file of at most `limit` bytes; `None` if there is none.
+///
+/// # Errors
+/// [`ReadFault`].
+pub fn read_bytes(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, ReadFault> {
+    let opened = open(rustix::fs::CWD, path.as_os_str(), links)?;
+    opened.map(|(file, _)| bytes_of(file, limit)).transpose()
+}
+
+/// Reads a whole file of at most `limit` bytes that lies in an open directory, and its mode; `None` if there is none.
+/// A link is refused.
+///
+/// # Errors
+/// [`ReadFault`].
+pub fn read_in(
+    directory: BorrowedFd<'_>,
+    name: &OsStr,
+    limit: u64,
+) -> Result<Option<(Vec<u8>, Mode)>, ReadFault> {
+    let Some((file, mode)) = open(directory, name, Links::Refuse)? else {
         return Ok(None);
     };
+    Ok(Some((bytes_of(file, limit)?, mode)))
+}
+
+fn bytes_of(file: OwnedFd, limit: u64) -> Result<Vec<u8>, ReadFault> {
     let mut bytes = Vec::new();
     File::from(file).take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(ReadFault::TooLong(limit));
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| ReadFault::NotText)
+    Ok(bytes)
 }
 
-fn open(path: &Path, links: Links) -> Result<Option<OwnedFd>, ReadFault> {
+fn open(directory: BorrowedFd<'_>, path: &OsStr, links: Links) -> Result<Option<(OwnedFd, Mode)>, ReadFault> {
     // NONBLOCK: opening a FIFO that nobody writes must not wait for ever.
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     if links == Links::Refuse {
         flags |= OFlags::NOFOLLOW;
     }
-    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+    let file = match rustix::fs::openat(directory, path, flags, Mode::empty()) {
         Ok(file) => file,
         Err(rustix::io::Errno::NOENT) => return Ok(None),
         Err(rustix::io::Errno::LOOP) => return Err(ReadFault::NotRegular),
@@ -66,7 +95,7 @@ fn open(path: &Path, links: Links) -> Result<Option<OwnedFd>, ReadFault> {
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(ReadFault::NotRegular);
     }
-    Ok(Some(file))
+    Ok(Some((file, Mode::from_raw_mode(found.st_mode))))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `field` | path of the request's field |
 //! | `path`, `line`, `problem`, `remedy` | a file or directory, the line in it, the broken rule, what to do |
+//! | `problems_count` | how many problems a configuration has; the violations name up to twenty of them |
 //! | `name`, `holder` | the name that is taken; id of the workspace that has it, or that stands in the way |
 //! | `fields`, `original` | fields that differ; root of the registered original of a copy; comma-separated |
 //! | `cause` | what is wrong with a cursor |
@@ -148,9 +149,15 @@ fn is_about_the_request(message: &str) -> bool {
 fn build(facts: &Facts) -> Status {
     let code = code(facts.reason);
     let message = facts::shortened(&facts.message, MESSAGE_BYTES_MAX);
-    // Paths may be 4 KiB each: long values are cut until everything fits.
-    for value_bytes in [1_024, 256, 64] {
-        let candidate = Status::with_error_details(code, message.clone(), details(facts, value_bytes));
+    // Paths may be 4 KiB each: first fewer violations are named, then long values are cut, until everything fits.
+    for (violations, value_bytes) in [
+        (FIELD_VIOLATIONS_MAX, 1_024),
+        (FIELD_VIOLATIONS_MAX, 256),
+        (10, 384),
+        (FIELD_VIOLATIONS_MAX, 64),
+    ] {
+        let details = details(facts, violations, value_bytes);
+        let candidate = Status::with_error_details(code, message.clone(), details);
         if candidate.details().len() <= DETAILS_BYTES_MAX {
             return candidate;
         }
@@ -163,7 +170,7 @@ fn build(facts: &Facts) -> Status {
     Status::with_error_details(code, message, bare)
 }
 
-fn details(facts: &Facts, value_bytes: usize) -> ErrorDetails {
+fn details(facts: &Facts, violations: usize, value_bytes: usize) -> ErrorDetails {
     let short = |text: &str| facts::shortened(text, value_bytes);
     let metadata: std::collections::HashMap<String, String> = facts
         .metadata
@@ -171,7 +178,7 @@ fn details(facts: &Facts, value_bytes: usize) -> ErrorDetails {
         .map(|(key, value)| ((*key).to_owned(), short(value)))
         .collect();
     let mut details = ErrorDetails::with_error_info(reason_name(facts.reason), DOMAIN, metadata);
-    for (field, problem) in facts.violations.iter().take(FIELD_VIOLATIONS_MAX) {
+    for (field, problem) in facts.violations.iter().take(violations) {
         details.add_bad_request_violation(short(field), short(problem));
     }
     if let Some((kind, name)) = &facts.resource {

@@ -20,7 +20,7 @@ pub use self::log::{Log, Piece, Present};
 pub use self::metrics::WatchMetrics;
 pub use self::opening::{Opening, Start, WatchWanted};
 pub use self::recent::{Chunk, Recent};
-pub use self::rows::Rows;
+pub use self::rows::{Record, RowKey, Rows};
 pub use self::seats::{Seat, Seats};
 pub use self::watcher::{Ending, LookAgain, Lost, Parts, Watcher};
 

@@ -1,10 +1,10 @@
-//! Intents: rows that are written before a file is made or changed, so that a crash in between can be
-//! undone. Only the same host recovers an intent, and only when its owner is gone.
+//! Intents: rows that are written before a file is made or changed, or a directory moved, so that a crash in between
+//! can be undone. Only the same host recovers an intent, and only when its owner is gone.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use compozy_domain::{HostId, Timestamp};
+use compozy_domain::{HostId, ProfileId, Timestamp};
 
 use crate::error::Result;
 
@@ -43,6 +43,15 @@ pub enum IntentWork {
         content: [u8; 32],
         /// The old content, to put back.
         previous: Vec<u8>,
+    },
+    /// It moves the personal directory of a profile. What the row says afterwards decides where the directory belongs.
+    RenameProfile {
+        /// The profile.
+        profile_id: ProfileId,
+        /// The directory of its old name, absolute.
+        from: String,
+        /// The directory of its new name.
+        to: String,
     },
 }
 

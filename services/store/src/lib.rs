@@ -14,6 +14,7 @@ mod observations;
 mod open;
 mod path_locks;
 pub mod planted;
+mod profiles;
 mod sql;
 mod workspaces;
 
@@ -24,6 +25,10 @@ pub use error::{Error, Result};
 pub use intents::{INTENT_LEASE, Intent, IntentId, IntentStore, IntentWork, PathLock};
 pub use observations::{LastObservation, Observation, ObservationStore};
 pub use open::{Access, Durability, OpenOptions, SqlStore, StoreAddress};
+pub use profiles::{
+    CreateProfile, DeleteProfile, ListProfiles, ProfileStore, RenameProfile, SelectProfile, Selected,
+    Selections, SetProfileState, UpdateProfile,
+};
 pub use workspaces::{
     ListWorkspaces, MoveBefore, Moved, Prune, Pruned, Register, Registered, Relink, Remove, Removed,
     SetDurableId, Update, WorkspaceStore,
@@ -31,11 +36,17 @@ pub use workspaces::{
 
 /// Everything that the server asks of a store.
 pub trait Store:
-    WorkspaceStore + IntentStore + ObservationStore + ChangeLog + CatalogStore + std::fmt::Debug
+    WorkspaceStore + ProfileStore + IntentStore + ObservationStore + ChangeLog + CatalogStore + std::fmt::Debug
 {
 }
 
 impl<T> Store for T where
-    T: WorkspaceStore + IntentStore + ObservationStore + ChangeLog + CatalogStore + std::fmt::Debug
+    T: WorkspaceStore
+        + ProfileStore
+        + IntentStore
+        + ObservationStore
+        + ChangeLog
+        + CatalogStore
+        + std::fmt::Debug
 {
 }

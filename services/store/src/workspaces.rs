@@ -74,11 +74,11 @@ pub trait WorkspaceStore: Send + Sync {
     /// Moves a workspace in the manual order.
     async fn move_before(&self, moving: MoveBefore, call: Call<Moved>) -> Result<Answer<Moved>>;
 
-    /// Removes a registration.
+    /// Removes a registration, and with it what was observed of it and which profile is selected for it.
     async fn remove(&self, remove: Remove, call: Call<Removed>) -> Result<Answer<Removed>>;
 
     /// Removes the visible registrations of a host that the observer has seen missing since `missing_since`
-    /// or longer, at most `limit`, oldest id first; without `apply` it only answers them.
+    /// or longer, at most `limit`, oldest id first, as [`Self::remove`] does; without `apply` it only answers them.
     async fn prune(&self, prune: Prune, call: Call<Pruned>) -> Result<Answer<Pruned>>;
 }
 

@@ -4,13 +4,13 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use compozy_domain::{HostId, Timestamp};
+use compozy_domain::{HostId, ProfileId, ProfileName, Timestamp};
 use compozy_store::conformance::{
-    self, BINARY, Catalog, Engine, Numbers, Postgres, SqliteFile, SqliteMemory,
+    self, BINARY, Catalog, Engine, Numbers, Postgres, SqliteFile, SqliteMemory, fresh,
 };
 use compozy_store::{
-    Access, CatalogStore as _, ChangeLog as _, Durability, Error, Intent, IntentId, IntentStore as _,
-    IntentWork, OpenOptions, SqlStore, StoreAddress,
+    Access, CatalogStore as _, ChangeLog as _, CreateProfile, Durability, Error, Intent, IntentId,
+    IntentStore as _, IntentWork, OpenOptions, ProfileStore as _, SelectProfile, SqlStore, StoreAddress,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +54,42 @@ async fn copied(catalog: &Catalog<SqliteFile>, name: &str) -> PathBuf {
             .unwrap()
     );
     target
+}
+
+#[tokio::test]
+async fn profiles_and_selections_are_in_a_copy() {
+    conformance::run::<SqliteFile, _>("profiles", |catalog| async move {
+        let host_id = HostId::parse("h1").unwrap();
+        let create = CreateProfile {
+            id: ProfileId::from_stored("01HXJ9YR4QZ0V7M3T5B8N2C6KD".into()),
+            name: ProfileName::parse("p").unwrap(),
+            color: "#2f6fed".into(),
+            icon: String::new(),
+            host_id: host_id.clone(),
+        };
+        let answer = catalog.store.create_profile(create, catalog.call()).await;
+        let profile = fresh(answer.unwrap()).value;
+        let select = SelectProfile {
+            workspace_id: None,
+            profile_id: Some(profile.id.clone()),
+            host_id,
+        };
+        catalog
+            .store
+            .select_profile(select, catalog.call())
+            .await
+            .unwrap();
+        let target = copied(&catalog, "copy.db").await;
+        let copy = open_file(&target, Access::Serve).await.unwrap();
+        assert_eq!(
+            copy.find_profile(&profile.id).await.unwrap().0.as_ref(),
+            Some(&profile)
+        );
+        assert_eq!(copy.selections(None).await.unwrap().global, Some(profile));
+        assert!(copy.examine().await.unwrap().is_empty());
+        copy.close().await;
+    })
+    .await;
 }
 
 /// W324, what the store has to do with it: the keys are in the copy.

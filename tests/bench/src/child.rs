@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::measured::Measured;
 use crate::stream::bare;
-use crate::{cpu, echo, statements};
+use crate::{cpu, echo, files, statements};
 
 /// A running floor. It ends with this value.
 #[derive(Debug)]
@@ -68,7 +68,20 @@ pub(crate) fn start_streams() -> (Floor, SocketAddr) {
 /// What bare statements cost and yield: carried out in a process of their own, for a while.
 pub(crate) fn measure_statements(kind: &str, place: &str, workers: usize, span: Duration) -> Measured {
     let (workers, millis) = (workers.to_string(), span.as_millis().to_string());
-    let mut floor = Floor::start(&["statements", kind, place, &workers, &millis]);
+    report_of(Floor::start(&["statements", kind, place, &workers, &millis]))
+}
+
+/// What passes over the files below a root cost, in a process of their own, for a while.
+pub(crate) fn measure_files(kind: &str, root: &str, span: Duration) -> Measured {
+    report_of(Floor::start(&[
+        "files",
+        kind,
+        root,
+        &span.as_millis().to_string(),
+    ]))
+}
+
+fn report_of(mut floor: Floor) -> Measured {
     let report: Value = serde_json::from_str(&floor.line()).unwrap();
     let nanos = |name: &str| Duration::from_nanos(report[name].as_u64().unwrap());
     Measured {
@@ -78,6 +91,18 @@ pub(crate) fn measure_statements(kind: &str, place: &str, workers: usize, span: 
         p99: nanos("p99"),
         cpu_per_call: nanos("cpu_per_call"),
     }
+}
+
+fn print_report(measured: &Measured) {
+    let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap();
+    let report = json!({
+        "calls": measured.calls,
+        "elapsed": nanos(measured.elapsed),
+        "median": nanos(measured.median),
+        "p99": nanos(measured.p99),
+        "cpu_per_call": nanos(measured.cpu_per_call),
+    });
+    println!("{report}");
 }
 
 /// What such a process does.
@@ -90,16 +115,11 @@ pub(crate) fn run(words: &[&str]) {
         ["streams"] => run_server(bare::serve),
         ["statements", kind, place, workers, millis] => {
             let span = Duration::from_millis(millis.parse().unwrap());
-            let measured = statements::measure(kind, place, workers.parse().unwrap(), span);
-            let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap();
-            let report = json!({
-                "calls": measured.calls,
-                "elapsed": nanos(measured.elapsed),
-                "median": nanos(measured.median),
-                "p99": nanos(measured.p99),
-                "cpu_per_call": nanos(measured.cpu_per_call),
-            });
-            println!("{report}");
+            print_report(&statements::measure(kind, place, workers.parse().unwrap(), span));
+        }
+        ["files", kind, root, millis] => {
+            let span = Duration::from_millis(millis.parse().unwrap());
+            print_report(&files::measure(kind, root, span));
         }
         _ => panic!("no such floor: {words:?}"),
     }

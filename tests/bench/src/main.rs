@@ -19,6 +19,7 @@ mod catalog;
 mod child;
 mod cpu;
 mod echo;
+mod files;
 mod load;
 mod measured;
 mod rows;
@@ -34,7 +35,7 @@ use rows::Plan;
 
 const USAGE: &str = "usage: cargo xtask bench [rows...] [--quick]
 
-rows: get list discover create start fanout backlog idle resume writers; all when none is named,
+rows: get list discover create start resolve fanout backlog idle resume writers; all when none is named,
   and watch for the last five, which are those of the change stream
 --quick: a tenth of the time, for a look; not for conclusions";
 

@@ -7,7 +7,8 @@ use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClie
 use compozy_proto::workspace::v1::{
     DiscoverWorkspaceRequest, DiscoverWorkspaceResponse, GetWorkspaceRequest, GetWorkspaceResponse,
     ListWorkspacesRequest, ListWorkspacesResponse, RegisterWorkspaceRequest, RegisterWorkspaceResponse,
-    UpdateWorkspaceRequest, UpdateWorkspaceResponse, Workspace,
+    ResolveWorkspaceRequest, ResolveWorkspaceResponse, UpdateWorkspaceRequest, UpdateWorkspaceResponse,
+    Workspace,
 };
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
@@ -111,6 +112,27 @@ impl Wire {
             .unwrap()
             .into_inner()
     }
+
+    pub(crate) async fn resolve(
+        &self,
+        id: &str,
+        if_fingerprint: Option<&str>,
+        bypass_cache: bool,
+    ) -> ResolveWorkspaceResponse {
+        let request = ResolveWorkspaceRequest {
+            r#ref: Some(by_id(id)),
+            if_fingerprint: if_fingerprint.map(str::to_owned),
+            bypass_cache,
+            ..Default::default()
+        };
+        self.client
+            .clone()
+            .resolve_workspace(request)
+            .await
+            .unwrap()
+            .into_inner()
+    }
+
     pub(crate) async fn update(&self, id: &str, title: String) -> UpdateWorkspaceResponse {
         let request = UpdateWorkspaceRequest {
             r#ref: Some(by_id(id)),

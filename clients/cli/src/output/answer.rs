@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::diagnostic::DiagnosticView;
 use super::human::Human;
 
 /// An answer to a command.
@@ -12,6 +13,11 @@ pub(crate) trait Answer: Serialize {
 
     /// Writes the answer for a person.
     fn human(&self, human: &mut Human);
+
+    /// What was found out beside the data that was asked for, for people; by place, each with its remedy.
+    fn findings(&self) -> Vec<&DiagnosticView> {
+        Vec::new()
+    }
 
     /// What a person should know beside the data. Programs find it in the data.
     fn notes(&self) -> Vec<String> {
@@ -34,10 +40,18 @@ impl<A: Answer> Answer for Sourced<A> {
         self.answer.human(human);
     }
 
+    fn findings(&self) -> Vec<&DiagnosticView> {
+        self.answer.findings()
+    }
+
     fn notes(&self) -> Vec<String> {
         self.answer.notes()
     }
 }
+
+/// What stands above the records of a list and is repeated on each of them: how the workspace was told, and
+/// which profile the records are of.
+const REPEATED: [&str; 3] = ["resolution_source", "profile_name", "profile_source"];
 
 /// An answer as jsonl.
 pub(super) fn lines(answer: &Value, rows: Option<&str>) -> String {
@@ -61,13 +75,17 @@ pub(super) fn page_line(page: &Value) -> Value {
     json!({"type": "page", "page": page})
 }
 
-/// Repeats how the workspace was told on every record.
+/// Repeats on a record what holds for all of them.
 fn sourced(answer: &Map<String, Value>, record: &Value) -> Value {
-    let (Some(source), Value::Object(fields)) = (answer.get("resolution_source"), record) else {
+    let Value::Object(fields) = record else {
         return record.clone();
     };
-    let mut with_source = Map::new();
-    with_source.insert("resolution_source".to_owned(), source.clone());
-    with_source.extend(fields.clone());
-    Value::Object(with_source)
+    let mut whole = Map::new();
+    for name in REPEATED {
+        if let Some(value) = answer.get(name) {
+            whole.insert(name.to_owned(), value.clone());
+        }
+    }
+    whole.extend(fields.clone());
+    Value::Object(whole)
 }

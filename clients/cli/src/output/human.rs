@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::Style;
 use super::table::{Cell, Table};
@@ -44,6 +44,69 @@ impl Human {
         self.text.push_str(text);
     }
 
+    /// A sentence behind a painted label; where it goes on in another line, that one is indented.
+    pub(crate) fn labelled(&mut self, label: &str, paint: fn(Style, &str) -> String, text: &str) {
+        let width = self.style.width.map(|width| width.saturating_sub(2).max(1));
+        let mut parts = wrapped(&format!("{label} {}", sanitized(text)), width).into_iter();
+        let first = parts.next().unwrap_or_default();
+        let shown = match first.strip_prefix(label) {
+            Some(rest) => format!("{}{rest}", paint(self.style, label)),
+            None => first,
+        };
+        self.text.push_str(&format!("{shown}\n"));
+        for part in parts {
+            self.text.push_str(&format!("  {part}\n"));
+        }
+    }
+
+    /// Text of somebody else as it is; on a terminal without what could control that.
+    pub(crate) fn foreign(&mut self, text: &str) {
+        if self.style.width.is_none() {
+            return self.text.push_str(text);
+        }
+        for line in text.split_inclusive('\n') {
+            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let parts: Vec<String> = line.split('\t').map(sanitized).collect();
+            self.text.push_str(&parts.join("\t"));
+            self.text.push_str(end);
+        }
+    }
+
+    /// The title of a part.
+    pub(crate) fn heading(&mut self, text: &str) {
+        for part in wrapped(&sanitized(text), self.style.width) {
+            self.text.push_str(&format!("{}\n", self.style.bold(&part)));
+        }
+    }
+
+    /// A sentence that matters less than the rest.
+    pub(crate) fn faint(&mut self, text: &str) {
+        for part in wrapped(&sanitized(text), self.style.width) {
+            self.text.push_str(&format!("{}\n", self.style.dim(&part)));
+        }
+    }
+
+    /// Text with a faint comment behind it; the comment has a line of its own where both do not fit.
+    pub(crate) fn commented(&mut self, text: &str, comment: &str) {
+        let (text, comment) = (sanitized(text), sanitized(comment));
+        let columns = text.width() + comment.width();
+        if self.style.width.is_none_or(|width| columns <= width) {
+            self.text
+                .push_str(&format!("{text}{}\n", self.style.dim(&comment)));
+            return;
+        }
+        self.line(text.trim_end());
+        self.faint(&comment);
+    }
+
+    /// An empty line before the next part.
+    pub(crate) fn gap(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
     /// Labels and values below each other. A long value goes on in the next line, so that nothing
     /// of it is lost; an empty one is left out.
     pub(crate) fn fields(&mut self, fields: &[(&str, Cell)]) {
@@ -81,11 +144,13 @@ impl Human {
     }
 }
 
-/// Text that can do nothing to a terminal: what comes from others may hold control sequences.
+/// Text that can do nothing to a terminal: what comes from others may hold control sequences, and marks that turn
+/// the direction of everything behind them, other columns included.
 pub(crate) fn sanitized(text: &str) -> String {
     text.chars()
         .map(|letter| {
-            if letter.is_control() {
+            let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if letter.is_control() || turns {
                 char::REPLACEMENT_CHARACTER
             } else {
                 letter
@@ -139,5 +204,6 @@ mod tests {
     #[test]
     fn control_sequences_are_made_harmless() {
         assert_eq!(sanitized("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+        assert_eq!(sanitized("a\u{202e}b\u{2066}\u{5d0}\u{200f}"), "a\u{fffd}b\u{fffd}\u{5d0}\u{200f}");
     }
 }

@@ -1,25 +1,38 @@
 //! Everything that leaves the process. Data goes to stdout in the form that was asked for, everything
 //! else goes to stderr. A reader that has gone away ends the command quietly.
 
+mod agent;
 mod answer;
 mod backup;
 mod browse;
+mod config;
 mod daemon;
+mod definition;
 mod diagnostic;
 mod doctor;
 mod failure;
 mod human;
 mod identity;
+mod layer;
 mod log;
+mod mcp;
 mod page;
+mod place;
+mod profile;
 mod prune;
 mod registration;
+mod report;
+mod resolution;
 mod script;
+mod setting;
+mod skill;
+mod snapshot;
 pub(crate) mod spinner;
 mod style;
 mod table;
 pub(crate) mod time;
 mod toon;
+mod tree;
 mod version;
 mod watch;
 mod workspace;
@@ -33,20 +46,32 @@ use serde_json::Value;
 use crate::arguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use diagnostic::DiagnosticView;
 use human::Human;
 use style::Style;
 
+pub(crate) use agent::{AgentAnswer, AgentListView};
 pub(crate) use answer::{Answer, Sourced};
 pub(crate) use backup::BackupView;
 pub(crate) use browse::DirectoryView;
+pub(crate) use config::{ConfigView, ExplainView};
 pub(crate) use daemon::{HealthView, ServiceView, StartedView, StatusView, StoppedView};
+pub(crate) use definition::TextView;
 pub(crate) use doctor::DoctorView;
 pub(crate) use identity::{IdentityUpdateView, IdentityView};
 pub(crate) use log::LogView;
 pub(crate) use page::PageView;
+pub(crate) use profile::{
+    ActiveProfileView, ProfileAnswer, ProfileDeletionView, ProfileListView, ProfileView, SelectionView,
+};
 pub(crate) use prune::PruneView;
 pub(crate) use registration::{MoveView, RegistrationView, RelinkView, RemovalView};
+pub(crate) use report::{SchemaView, ValidationView};
+pub(crate) use resolution::{InfoView, ResolutionView};
 pub(crate) use script::ScriptView;
+pub(crate) use setting::SettingView;
+pub(crate) use skill::{SkillAnswer, SkillListView};
+pub(crate) use snapshot::SnapshotView;
 pub(crate) use version::VersionView;
 pub(crate) use watch::{EventView, NoticeView};
 pub(crate) use workspace::{WorkspaceAnswer, WorkspaceListView, WorkspaceView};
@@ -92,6 +117,7 @@ impl Printer {
                 let mut human = Human::new(self.data);
                 answer.human(&mut human);
                 self.write(&human.finish())?;
+                self.findings(&answer.findings());
                 for note in answer.notes() {
                     self.note(&note);
                 }
@@ -124,8 +150,27 @@ impl Printer {
 
     /// Tells a person something that is no data.
     pub(crate) fn note(&self, note: &str) {
-        let label = self.notes.dim("note:");
-        complain(&format!("{label} {}\n", human::sanitized(note)));
+        let mut human = Human::new(self.notes);
+        human.labelled("note:", Style::dim, note);
+        complain(&human.finish());
+    }
+
+    fn findings(&self, findings: &[&DiagnosticView]) {
+        let mut human = Human::new(self.notes);
+        diagnostic::write(&mut human, findings);
+        complain(&human.finish());
+    }
+
+    /// Prints text that another program has written in the form that was asked for.
+    pub(crate) fn passed_on(&self, text: &[u8]) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text)?;
+        Ok(stdout.flush()?)
+    }
+
+    /// Prints what another program has complained about.
+    pub(crate) fn complained(&self, text: &[u8]) {
+        let _ = io::stderr().lock().write_all(text);
     }
 
     /// Tells a failure: to people on stderr, to programs as an object on stdout.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::diagnostic::DiagnosticView;
 use super::workspace::{WorkspaceAnswer, WorkspaceView};
 use super::{Answer, Human};
+use crate::quote;
 
 /// `compozy.workspace.v1.RegisterWorkspaceResponse`.
 #[derive(Debug, Serialize)]
@@ -92,8 +93,19 @@ impl Answer for RegistrationView {
         workspace.human(human);
     }
 
+    fn findings(&self) -> Vec<&DiagnosticView> {
+        self.diagnostics.iter().collect()
+    }
+
     fn notes(&self) -> Vec<String> {
-        self.diagnostics.iter().map(DiagnosticView::note).collect()
+        if self.is_trial || !self.created {
+            return Vec::new();
+        }
+        let label = self.workspace.as_ref().map(WorkspaceView::label);
+        vec![format!(
+            "`compozy resolve {}` shows what an agent would see there",
+            quote::shell(label.unwrap_or_default())
+        )]
     }
 }
 

@@ -3,6 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::human::sanitized;
+use super::place;
 use super::style::Style;
 
 /// Blanks between two columns.
@@ -16,6 +17,7 @@ const SHORT: usize = 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paint {
     Plain,
+    Faint,
     Good,
     Doubtful,
     Bad,
@@ -28,6 +30,8 @@ pub(crate) struct Cell {
     paint: Paint,
     /// Whether the end tells more than the beginning.
     keeps_end: bool,
+    /// What says the same in less room, for a table that is too wide.
+    short: Option<String>,
 }
 
 impl Cell {
@@ -36,6 +40,7 @@ impl Cell {
             text: sanitized(text.as_ref()),
             paint: Paint::Plain,
             keeps_end: false,
+            short: None,
         }
     }
 
@@ -43,6 +48,23 @@ impl Cell {
     pub(crate) fn path(text: impl AsRef<str>) -> Self {
         Self {
             keeps_end: true,
+            ..Self::plain(text)
+        }
+    }
+
+    /// A path of a workspace, which is shown from its root where there is little room.
+    pub(crate) fn path_in(root: &str, text: impl AsRef<str>) -> Self {
+        let short = sanitized(&place::short(text.as_ref(), root));
+        Self {
+            short: Some(short),
+            ..Self::path(text)
+        }
+    }
+
+    /// What matters less than the rest.
+    pub(crate) fn faint(text: impl AsRef<str>) -> Self {
+        Self {
+            paint: Paint::Faint,
             ..Self::plain(text)
         }
     }
@@ -71,6 +93,7 @@ impl Cell {
     pub(super) fn painted(&self, style: Style, text: &str) -> String {
         match self.paint {
             Paint::Plain => text.to_owned(),
+            Paint::Faint => style.dim(text),
             Paint::Good => style.green(text),
             Paint::Doubtful => style.yellow(text),
             Paint::Bad => style.red(text),
@@ -82,6 +105,8 @@ impl Cell {
 #[derive(Debug)]
 pub(crate) struct Table {
     head: Vec<&'static str>,
+    /// Whether the head is shown, and not only there to name the columns.
+    has_head: bool,
     rows: Vec<Vec<Cell>>,
     /// Columns that are cut before the others are.
     yielding: &'static [&'static str],
@@ -91,8 +116,17 @@ impl Table {
     pub(crate) fn new(head: &[&'static str]) -> Self {
         Self {
             head: head.to_vec(),
+            has_head: true,
             rows: Vec::new(),
             yielding: &[],
+        }
+    }
+
+    /// Shows the rows only.
+    pub(crate) fn headless(self) -> Self {
+        Self {
+            has_head: false,
+            ..self
         }
     }
 
@@ -106,24 +140,62 @@ impl Table {
     }
 
     pub(super) fn render(&self, style: Style) -> String {
+        let needed = self.needed();
+        let gaps = GAP * needed.len().saturating_sub(1);
+        if style
+            .width
+            .is_some_and(|width| needed.iter().sum::<usize>() + gaps > width)
+        {
+            return self.shortened().render_cut(style);
+        }
+        self.render_cut(style)
+    }
+
+    /// With the short form of every cell that has one.
+    fn shortened(&self) -> Self {
+        let short = |cell: &Cell| Cell {
+            text: cell.short.clone().unwrap_or_else(|| cell.text.clone()),
+            ..cell.clone()
+        };
+        Self {
+            head: self.head.clone(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| row.iter().map(short).collect())
+                .collect(),
+            ..*self
+        }
+    }
+
+    fn render_cut(&self, style: Style) -> String {
         let widths = self.widths(style.width);
         let mut text = String::new();
-        let head: Vec<Cell> = self.head.iter().map(Cell::plain).collect();
-        render_row(&mut text, &head, &widths, |_, part| style.bold(part));
+        if self.has_head {
+            let head: Vec<Cell> = self.head.iter().map(Cell::plain).collect();
+            render_row(&mut text, &head, &widths, |_, part| style.bold(part));
+        }
         for row in &self.rows {
             render_row(&mut text, row, &widths, |cell, part| cell.painted(style, part));
         }
         text
     }
 
-    /// What each column needs, the widest ones cut until all fit, and of these first the ones that yield.
-    fn widths(&self, available: Option<usize>) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.head.iter().map(|title| title.width()).collect();
+    /// What each column needs.
+    fn needed(&self) -> Vec<usize> {
+        let head_width = |title: &&str| if self.has_head { title.width() } else { 0 };
+        let mut widths: Vec<usize> = self.head.iter().map(head_width).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.text.width());
             }
         }
+        widths
+    }
+
+    /// What each column gets: what it needs, the widest ones cut until all fit, and of these first the ones that yield.
+    fn widths(&self, available: Option<usize>) -> Vec<usize> {
+        let mut widths = self.needed();
         let Some(available) = available else { return widths };
         let gaps = GAP * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > available {
@@ -242,6 +314,26 @@ mod tests {
         assert_eq!(cut_front("/home/u/dev/api", 8), "…dev/api");
         assert_eq!(cut_front("/srv/日本語", 6), "…本語");
         assert_eq!(cut_front("/srv/api", 8), "/srv/api");
+    }
+
+    #[test]
+    fn a_path_is_shown_from_its_root_before_anything_is_cut() {
+        let mut table = Table::new(&["FILE", "ID"]);
+        table.row(vec![
+            Cell::path_in("/home/u/development/api", "/home/u/development/api/x.toml:2"),
+            Cell::plain("ws_1"),
+        ]);
+        let line = |width| {
+            let text = table.render(Style { color: false, width });
+            text.lines().nth(1).map(str::to_owned)
+        };
+        assert_eq!(
+            line(None).as_deref(),
+            Some("/home/u/development/api/x.toml:2  ws_1")
+        );
+        assert_eq!(line(Some(38)), line(None));
+        assert_eq!(line(Some(37)).as_deref(), Some("x.toml:2  ws_1"));
+        assert_eq!(line(Some(13)).as_deref(), Some("…toml:2  ws_1"));
     }
 
     #[test]

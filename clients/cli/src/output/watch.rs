@@ -1,10 +1,11 @@
 //! What a watch tells: one record for each event.
 
-use compozy_client::proto::change::v1::{Change, RemovedSessions, Row, row::Record};
+use compozy_client::proto::change::v1::{Change, ProfileSelection, RemovedSessions, Row, row::Record};
 use compozy_client::{Error, ResyncCause, WatchEvent};
 use serde::Serialize;
 
 use super::human::Human;
+use super::profile::ProfileView;
 use super::time::Time;
 use super::workspace::WorkspaceView;
 use super::{Answer, failure};
@@ -66,10 +67,21 @@ struct ChangeView {
 }
 
 /// `compozy.change.v1.Row`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct RowView {
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<WorkspaceView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<ProfileView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<SelectionRowView>,
+}
+
+/// `compozy.change.v1.ProfileSelection`.
+#[derive(Debug, Serialize)]
+struct SelectionRowView {
+    workspace_id: String,
+    profile_id: String,
 }
 
 /// What happens to the connection of a watch.
@@ -179,18 +191,66 @@ impl From<Change> for ChangeView {
 impl From<Row> for RowView {
     fn from(row: Row) -> Self {
         let Row { record } = row;
-        Self {
-            workspace: record.map(|Record::Workspace(workspace)| workspace.into()),
+        let mut view = Self::default();
+        match record {
+            Some(Record::Workspace(workspace)) => view.workspace = Some(workspace.into()),
+            Some(Record::Profile(profile)) => view.profile = Some(profile.into()),
+            Some(Record::Selection(selection)) => view.selection = Some(selection.into()),
+            None => {}
         }
+        view
+    }
+}
+
+impl From<ProfileSelection> for SelectionRowView {
+    fn from(selection: ProfileSelection) -> Self {
+        let ProfileSelection {
+            workspace_id,
+            profile_id,
+        } = selection;
+        Self {
+            workspace_id,
+            profile_id,
+        }
+    }
+}
+
+impl RowView {
+    /// Writes a row that was there when the watch began.
+    fn human(&self, human: &mut Human) {
+        let (at, kind, label, more) = match (&self.workspace, &self.profile, &self.selection) {
+            (Some(workspace), ..) => {
+                let at = human.clock(workspace.updated_at);
+                (at, "workspace", workspace.label(), workspace.root_dir.as_str())
+            }
+            (_, Some(profile), _) => {
+                let at = human.clock(profile.updated_at);
+                (at, "profile", profile.name.as_str(), profile.id.as_str())
+            }
+            (.., Some(selection)) => {
+                let place = match selection.workspace_id.as_str() {
+                    "" => "everything else",
+                    id => id,
+                };
+                (String::new(), "selection", selection.profile_id.as_str(), place)
+            }
+            (None, None, None) => return,
+        };
+        let words = [kind, "present", ""].map(spoken);
+        human.line(&columns(&at, &words, label, more));
     }
 }
 
 impl ChangeView {
     /// What it is about: the name where the row came along, otherwise the nearest id.
     fn label(&self) -> &str {
-        let workspace = self.row.as_ref().and_then(|row| row.workspace.as_ref());
-        if let Some(workspace) = workspace {
-            return workspace.label();
+        if let Some(row) = &self.row {
+            if let Some(workspace) = &row.workspace {
+                return workspace.label();
+            }
+            if let Some(profile) = &row.profile {
+                return &profile.name;
+            }
         }
         let ids = [&self.session_id, &self.workspace_id, &self.profile_id];
         ids.into_iter()
@@ -223,12 +283,7 @@ impl Answer for EventView {
                 let words = [change.kind, change.op, change.reason].map(spoken);
                 human.line(&columns(&at, &words, change.label(), &change.sessions()));
             }
-            Event::Row { row } => {
-                let Some(workspace) = &row.workspace else { return };
-                let at = human.clock(workspace.updated_at);
-                let words = ["workspace", "present", ""].map(spoken);
-                human.line(&columns(&at, &words, workspace.label(), &workspace.root_dir));
-            }
+            Event::Row { row } => row.human(human),
             Event::Synced { .. } | Event::Position { .. } | Event::Resync { .. } => {}
         }
     }
@@ -317,6 +372,38 @@ mod tests {
         assert_eq!(removal(1).sessions(), "1 session kept");
         assert_eq!(removal(3).sessions(), "3 sessions kept");
         assert_eq!(removal(0).label(), "ws_1");
+    }
+
+    #[test]
+    fn profiles_and_selections_are_told_by_name() {
+        use compozy_client::proto::profile::v1::Profile;
+        let profile = Profile {
+            id: "01P".to_owned(),
+            name: "work".to_owned(),
+            ..Profile::default()
+        };
+        let selection = ProfileSelection {
+            workspace_id: "ws_1".to_owned(),
+            profile_id: "01P".to_owned(),
+        };
+        let told = |record: Record| {
+            let row = RowView::from(Row { record: Some(record) });
+            let mut human = Human::new(crate::output::style::Style {
+                color: false,
+                width: None,
+            });
+            row.human(&mut human);
+            let words: Vec<String> = human.finish().split_whitespace().map(str::to_owned).collect();
+            (words.join(" "), serde_json::to_value(&row).unwrap())
+        };
+        let (line, json) = told(Record::Profile(profile));
+        assert_eq!(
+            (line.as_str(), &json["profile"]["name"]),
+            ("profile present work 01P", &"work".into())
+        );
+        let (line, json) = told(Record::Selection(selection));
+        assert_eq!(line, "selection present 01P ws_1");
+        assert_eq!(json["selection"]["workspace_id"], "ws_1");
     }
 
     #[test]

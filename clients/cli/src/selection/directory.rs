@@ -10,6 +10,7 @@ use compozy_client::{Client, ErrorReason};
 use super::{Selected, Source};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::quote;
 
 /// Asks the daemon who owns the current directory.
 pub(super) async fn select(app: &App, client: &Client) -> Result<Selected, Failure> {
@@ -68,7 +69,7 @@ fn nothing_found(end: &str, addable: Option<&str>) -> Failure {
     let add = match addable {
         Some(path) => format!(
             "register the directory with `compozy workspace add {}`",
-            quoted(path)
+            quote::shell(path)
         ),
         None => "register a directory with `compozy workspace add <path>`".to_owned(),
     };
@@ -77,26 +78,5 @@ fn nothing_found(end: &str, addable: Option<&str>) -> Failure {
     match addable {
         Some(path) => failure.with("directory", path),
         None => failure,
-    }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,@%".contains(letter);
-    if path.chars().all(plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_with_a_quote_is_quoted() {
-        assert_eq!(quoted("/plain-1/x"), "/plain-1/x");
-        assert_eq!(quoted("/it's"), r"'/it'\''s'");
     }
 }

@@ -16,24 +16,26 @@ use crate::fake::{Fake, failed, serve_at};
 use crate::run::{Done, Run, until};
 
 /// A folder with a copy of `compozy` beside a `compozyd` of the test's making, and a home.
-struct Installation {
+pub struct Installation {
     folder: TempDir,
 }
 
 impl Installation {
-    fn new(compozyd: Option<&str>) -> Self {
+    pub fn new(compozyd: Option<&str>) -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::copy(env!("CARGO_BIN_EXE_compozy"), folder.path().join("compozy")).unwrap();
-        if let Some(script) = compozyd {
-            let path = folder.path().join("compozyd");
-            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-        }
+        // By another process: a file that this one has open for writing while another test starts a program is open
+        // in that program, too, for a moment, and cannot be run meanwhile.
+        let install =
+            "cp \"$1\" compozy && test -z \"$2\" || { printf '%s' \"$2\" > compozyd && chmod 755 compozyd; }";
+        let script = compozyd.map_or(String::new(), |script| format!("#!/bin/sh\n{script}\n"));
+        let mut installer = std::process::Command::new("sh");
+        installer.args(["-c", install, "sh", env!("CARGO_BIN_EXE_compozy"), &script]);
+        assert!(installer.current_dir(folder.path()).status().unwrap().success());
         Self { folder }
     }
 
     /// With a daemon that lets one process a home serve, as the real one does.
-    fn serving() -> Self {
+    pub fn serving() -> Self {
         let own = std::env::current_exe().unwrap();
         let serve = format!("env STAND_IN=1 {} --exact autostart::stand_in", own.display());
         Self::new(Some(&format!(
@@ -42,12 +44,16 @@ impl Installation {
         )))
     }
 
-    fn home(&self) -> PathBuf {
+    pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
-        let all = [&["-o", "json"], arguments].concat();
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        self.run_form("json", arguments)
+    }
+
+    pub fn run_form(&self, form: &str, arguments: &[&str]) -> Run {
+        let all = [&["-o", form], arguments].concat();
         Run::of(
             &self.folder.path().join("compozy"),
             &self.home(),

@@ -12,7 +12,7 @@ fn c032_one_object_with_the_source_first() {
     let fake = Fake::with_two();
     let done = fake.run("", &["workspace", "info", "a"]).done();
     let keys: Vec<String> = done.json().as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["resolution_source", "workspace", "revision"]);
+    assert_eq!(keys, ["resolution_source", "workspace", "revision", "snapshot"]);
     assert!(
         done.stdout
             .starts_with("{\n  \"resolution_source\": \"positional\",\n  \"workspace\": {\n    \"id\"")
@@ -240,12 +240,35 @@ fn c051_every_letter_survives() {
 
 #[test]
 fn c052_stdout_of_every_command_is_of_its_form() {
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 39] = [
         &["workspace", "add", "c"],
         &["workspace", "list"],
         &["workspace", "list", "--all"],
         &["workspace", "info", "a"],
         &["workspace", "status", "a"],
+        &["resolve", "a"],
+        &["resolve", "a", "--basic"],
+        &["config", "show", "a"],
+        &["config", "explain", "--workspace", "a"],
+        &["config", "explain", "defaults.agent", "--workspace", "a"],
+        &["config", "set", "defaults.agent", "x"],
+        &["agent", "list", "a"],
+        &["agent", "show", "reviewer", "--workspace", "a"],
+        &["agent", "show", "reviewer", "--workspace", "a", "--text"],
+        &["skill", "list", "a"],
+        &["skill", "show", "notes", "--workspace", "a"],
+        &["skill", "show", "notes", "--workspace", "a", "--text"],
+        &["profile", "list"],
+        &["profile", "create", "p"],
+        &["profile", "list", "--all"],
+        &["profile", "update", "p", "--icon", "x"],
+        &["profile", "use", "p", "--workspace", "a"],
+        &["profile", "use", "p", "--global"],
+        &["profile", "current", "a"],
+        &["profile", "rename", "p", "q"],
+        &["profile", "archive", "q"],
+        &["profile", "unarchive", "q"],
+        &["profile", "delete", "q"],
         &["workspace", "edit", "a", "--title", "t"],
         &["workspace", "move", "a"],
         &["workspace", "relink", "a", "c"],
@@ -268,6 +291,8 @@ fn c052_stdout_of_every_command_is_of_its_form() {
                 "{form} {command:?}: {} {}",
                 done.stdout, done.stderr
             );
+            // Selected and gone again: later commands see the workspace as before.
+            fake.state.profiles.lock().unwrap().selected.clear();
             match form {
                 "json" => drop(done.json()),
                 "jsonl" => assert!(!done.lines().is_empty()),

@@ -11,11 +11,14 @@
 mod autostart;
 mod backup;
 mod chain;
+mod config;
 mod exits;
 mod fake;
 mod forms;
 mod help;
 mod network;
+mod profile;
+mod resolution;
 mod run;
 mod terminal;
 mod watch;

@@ -81,6 +81,58 @@ fn c044_tables_are_cut_to_the_terminal() {
 }
 
 #[test]
+fn c044_a_snapshot_is_cut_to_the_terminal() {
+    let fake = Fake::with_two();
+    fake.snapshots(|snapshot| {
+        snapshot.agents[1].description = "Reads\nevery change. ".repeat(30);
+        snapshot.diagnostics[1].message = "漢".repeat(200);
+    });
+    for arguments in [
+        &["resolve", "a"][..],
+        &["resolve", "a", "--basic"],
+        &["workspace", "info", "a"],
+        &["agent", "list", "a"],
+        &["agent", "show", "reviewer", "--workspace", "a"],
+        &["skill", "list", "a"],
+        &["skill", "show", "notes", "--workspace", "a"],
+        &["config", "show", "a"],
+        &["config", "explain", "--workspace", "a"],
+        &["config", "explain", "defaults.agent", "--workspace", "a"],
+        &["profile", "list"],
+    ] {
+        let run = fake.run_form("human", "", arguments).env("NO_COLOR", "1");
+        let text = shown(run.command(), 60);
+        assert!(!text.is_empty(), "{arguments:?}");
+        for line in text.lines() {
+            assert!(
+                line.width() <= 60,
+                "{arguments:?}, {} columns: {line}",
+                line.width()
+            );
+        }
+    }
+    // Before a path is cut, the part of it that is known anyway is left out.
+    let run = fake.run_form(
+        "human",
+        "",
+        &["config", "explain", "defaults.agent", "--workspace", "a"],
+    );
+    let text = shown(run.env("NO_COLOR", "1").command(), 60);
+    assert!(text.contains("  workspace  .compozy/config.toml:2"), "{text}");
+}
+
+#[test]
+fn a_text_does_nothing_to_a_terminal_and_keeps_its_bytes_in_a_pipe() {
+    let fake = Fake::with_two();
+    let text = "a\u{1b}[31mb\tc\r\n\u{7}d";
+    *fake.state.text.lock().unwrap() = text.to_owned();
+    let show = ["agent", "show", "reviewer", "--workspace", "a", "--text"];
+    let seen = shown(fake.run_form("human", "", &show).command(), 60);
+    assert_eq!(seen, "a\u{fffd}[31mb\tc\r\n\u{fffd}d");
+    assert_eq!(fake.run_form("human", "", &show).done().stdout, text);
+}
+
+#[test]
 fn c045_color_only_on_a_terminal_that_wants_it() {
     let fake = Fake::with_two();
     let run = || fake.run_form("human", "", &["workspace", "status", "a"]);

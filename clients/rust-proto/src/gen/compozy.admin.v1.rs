@@ -100,6 +100,64 @@ pub struct BackupResponse {
     #[prost(string, tag = "3")]
     pub dump_command: ::prost::alloc::string::String,
 }
+/// GetConfigRequest asks for the settings of the daemon.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetConfigRequest {}
+/// Setting is one setting of the daemon.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Setting {
+    /// Dotted key.
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// The value in effect, as TOML writes it; `<redacted>` for a secret.
+    #[prost(string, tag = "2")]
+    pub value: ::prost::alloc::string::String,
+    /// Whether it is a secret.
+    #[prost(bool, tag = "3")]
+    pub is_secret: bool,
+    /// Whether it is the built-in default.
+    #[prost(bool, tag = "4")]
+    pub is_default: bool,
+}
+/// GetConfigResponse answers GetConfig.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetConfigResponse {
+    /// The settings, by key.
+    #[prost(message, repeated, tag = "1")]
+    pub settings: ::prost::alloc::vec::Vec<Setting>,
+    /// The config.toml that they come from, whether or not it exists.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+}
+/// SetConfigRequest sets one key.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetConfigRequest {
+    /// Dotted key, as in a ConfigLeaf.
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// The value: a TOML value, or, for a key that takes a text, the bare text. Empty with `unset`.
+    #[prost(string, tag = "2")]
+    pub value: ::prost::alloc::string::String,
+    /// Take the key out of the file.
+    #[prost(bool, tag = "3")]
+    pub unset: bool,
+}
+/// SetConfigResponse answers SetConfig.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetConfigResponse {
+    /// The file.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// Line of the key in it, from 1; 0 if it is not in it.
+    #[prost(int32, tag = "2")]
+    pub line: i32,
+    /// Whether the file changed.
+    #[prost(bool, tag = "3")]
+    pub changed: bool,
+    /// Whether the new value counts only after the daemon was started again.
+    #[prost(bool, tag = "4")]
+    pub needs_restart: bool,
+}
 /// StoreKind names the engine that holds the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -339,6 +397,59 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("compozy.admin.v1.AdminService", "Backup"));
             self.inner.unary(req, path, codec).await
         }
+        /// Answers the settings that this daemon runs with: those of the daemon alone, not of any workspace. Needs scope
+        /// admin.
+        pub async fn get_config(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetConfigRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetConfigResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.admin.v1.AdminService/GetConfig",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("compozy.admin.v1.AdminService", "GetConfig"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Sets one key in the config.toml of the daemon's home, keeping comments and everything else in it. The file is
+        /// checked as a whole before it takes the place of the old one. Needs scope admin. Fails with CONFIG_INVALID, and
+        /// DISK_FULL; nothing is changed then.
+        pub async fn set_config(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SetConfigRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SetConfigResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.admin.v1.AdminService/SetConfig",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("compozy.admin.v1.AdminService", "SetConfig"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -379,6 +490,25 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::BackupRequest>,
         ) -> std::result::Result<tonic::Response<super::BackupResponse>, tonic::Status>;
+        /// Answers the settings that this daemon runs with: those of the daemon alone, not of any workspace. Needs scope
+        /// admin.
+        async fn get_config(
+            &self,
+            request: tonic::Request<super::GetConfigRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetConfigResponse>,
+            tonic::Status,
+        >;
+        /// Sets one key in the config.toml of the daemon's home, keeping comments and everything else in it. The file is
+        /// checked as a whole before it takes the place of the old one. Needs scope admin. Fails with CONFIG_INVALID, and
+        /// DISK_FULL; nothing is changed then.
+        async fn set_config(
+            &self,
+            request: tonic::Request<super::SetConfigRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SetConfigResponse>,
+            tonic::Status,
+        >;
     }
     /// AdminService tells about the server and steers it.
     ///
@@ -580,6 +710,96 @@ pub mod admin_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = BackupSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.admin.v1.AdminService/GetConfig" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetConfigSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::GetConfigRequest>
+                    for GetConfigSvc<T> {
+                        type Response = super::GetConfigResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetConfigRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::get_config(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetConfigSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.admin.v1.AdminService/SetConfig" => {
+                    #[allow(non_camel_case_types)]
+                    struct SetConfigSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::SetConfigRequest>
+                    for SetConfigSvc<T> {
+                        type Response = super::SetConfigResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SetConfigRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::set_config(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SetConfigSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

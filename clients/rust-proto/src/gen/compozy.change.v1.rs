@@ -55,7 +55,7 @@ pub struct Change {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Row {
     /// The record.
-    #[prost(oneof = "row::Record", tags = "1")]
+    #[prost(oneof = "row::Record", tags = "1, 2, 3")]
     pub record: ::core::option::Option<row::Record>,
 }
 /// Nested message and enum types in `Row`.
@@ -66,7 +66,23 @@ pub mod row {
         /// Of kinds WORKSPACE and WORKSPACE_ORDER. Without status: nobody looks at a disk for a watch.
         #[prost(message, tag = "1")]
         Workspace(super::super::super::workspace::v1::Workspace),
+        /// Of kind PROFILE.
+        #[prost(message, tag = "2")]
+        Profile(super::super::super::profile::v1::Profile),
+        /// Of kind SELECTION.
+        #[prost(message, tag = "3")]
+        Selection(super::ProfileSelection),
     }
+}
+/// ProfileSelection is the profile that is remembered for a workspace, or for everything else.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProfileSelection {
+    /// The workspace; empty for everything that has no selection of its own.
+    #[prost(string, tag = "1")]
+    pub workspace_id: ::prost::alloc::string::String,
+    /// Id of the profile.
+    #[prost(string, tag = "2")]
+    pub profile_id: ::prost::alloc::string::String,
 }
 /// ChangeKind says what an entry of the change log is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

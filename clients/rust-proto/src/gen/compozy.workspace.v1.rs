@@ -158,6 +158,15 @@ pub struct Diagnostic {
     /// What to do about it; empty if nothing has to be done.
     #[prost(string, tag = "7")]
     pub remedy: ::prost::alloc::string::String,
+    /// The layer that it is about; unset if none.
+    #[prost(enumeration = "Layer", tag = "8")]
+    pub layer: i32,
+    /// The key that it is about, dotted; empty if none.
+    #[prost(string, tag = "9")]
+    pub key: ::prost::alloc::string::String,
+    /// The profile that it is about; empty if none.
+    #[prost(string, tag = "10")]
+    pub profile: ::prost::alloc::string::String,
 }
 /// WorkspaceStatus says what a look at the root of a workspace shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -220,6 +229,71 @@ impl WorkspaceStatus {
         }
     }
 }
+/// Layer says where a value, an agent or a skill comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Layer {
+    /// None, or not known.
+    Unspecified = 0,
+    /// Built in.
+    Default = 1,
+    /// The daemon's home.
+    User = 2,
+    /// The active profile's directory in the home.
+    Profile = 3,
+    /// The root's .compozy, or a convention directory of the root.
+    Workspace = 4,
+    /// The active profile's directory in the root's .compozy.
+    WorkspaceProfile = 5,
+    /// The workspace's record.
+    Registration = 6,
+    /// An additional root, or a custom source of skills.
+    Additional = 7,
+    /// Compiled in.
+    Bundled = 8,
+    /// Installed into the home from a marketplace.
+    Marketplace = 9,
+    /// The winning agent's own directory.
+    AgentLocal = 10,
+}
+impl Layer {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LAYER_UNSPECIFIED",
+            Self::Default => "LAYER_DEFAULT",
+            Self::User => "LAYER_USER",
+            Self::Profile => "LAYER_PROFILE",
+            Self::Workspace => "LAYER_WORKSPACE",
+            Self::WorkspaceProfile => "LAYER_WORKSPACE_PROFILE",
+            Self::Registration => "LAYER_REGISTRATION",
+            Self::Additional => "LAYER_ADDITIONAL",
+            Self::Bundled => "LAYER_BUNDLED",
+            Self::Marketplace => "LAYER_MARKETPLACE",
+            Self::AgentLocal => "LAYER_AGENT_LOCAL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LAYER_UNSPECIFIED" => Some(Self::Unspecified),
+            "LAYER_DEFAULT" => Some(Self::Default),
+            "LAYER_USER" => Some(Self::User),
+            "LAYER_PROFILE" => Some(Self::Profile),
+            "LAYER_WORKSPACE" => Some(Self::Workspace),
+            "LAYER_WORKSPACE_PROFILE" => Some(Self::WorkspaceProfile),
+            "LAYER_REGISTRATION" => Some(Self::Registration),
+            "LAYER_ADDITIONAL" => Some(Self::Additional),
+            "LAYER_BUNDLED" => Some(Self::Bundled),
+            "LAYER_MARKETPLACE" => Some(Self::Marketplace),
+            "LAYER_AGENT_LOCAL" => Some(Self::AgentLocal),
+            _ => None,
+        }
+    }
+}
 /// Severity orders diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -257,6 +331,410 @@ impl Severity {
         }
     }
 }
+/// Snapshot is what a session in a workspace would see. Secrets are never in it: a value that is one reads
+/// `<redacted>`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Snapshot {
+    /// The record, as stored.
+    #[prost(message, optional, tag = "1")]
+    pub workspace: ::core::option::Option<Workspace>,
+    /// The root that was read, canonical. Differs from root_dir of the record after a link on the way was retargeted.
+    #[prost(string, tag = "2")]
+    pub root: ::prost::alloc::string::String,
+    /// The active profile.
+    #[prost(message, optional, tag = "3")]
+    pub profile: ::core::option::Option<super::super::profile::v1::Profile>,
+    /// Who chose it.
+    #[prost(enumeration = "super::super::profile::v1::ProfileSource", tag = "4")]
+    pub profile_source: i32,
+    /// The agent of the request; empty if none. With one, skills are those that it would see.
+    #[prost(string, tag = "5")]
+    pub agent: ::prost::alloc::string::String,
+    /// Names of the agents, in the order of `agents`. Also with BASIC.
+    #[prost(string, repeated, tag = "6")]
+    pub agent_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of the skills, in the order of `skills`. Also with BASIC.
+    #[prost(string, repeated, tag = "7")]
+    pub skill_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of the MCP servers. Also with BASIC.
+    #[prost(string, repeated, tag = "8")]
+    pub mcp_server_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many agents there are, those that can't be used included. Also with BASIC.
+    #[prost(int32, tag = "9")]
+    pub agent_count: i32,
+    /// How many skills are offered, those that can't be used included. Also with BASIC.
+    #[prost(int32, tag = "10")]
+    pub skill_count: i32,
+    /// How many MCP servers there are. Also with BASIC.
+    #[prost(int32, tag = "11")]
+    pub mcp_server_count: i32,
+    /// The effective configuration as a tree. FULL only.
+    #[prost(message, optional, tag = "12")]
+    pub config: ::core::option::Option<::prost_types::Struct>,
+    /// Where each leaf of it comes from, sorted by key. FULL only.
+    #[prost(message, repeated, tag = "13")]
+    pub config_leaves: ::prost::alloc::vec::Vec<ConfigLeaf>,
+    /// The agents, by bytes of the name of their directory; a broken one is among them. FULL only.
+    #[prost(message, repeated, tag = "14")]
+    pub agents: ::prost::alloc::vec::Vec<Agent>,
+    /// The skills by name; a broken one is among them. FULL only.
+    #[prost(message, repeated, tag = "15")]
+    pub skills: ::prost::alloc::vec::Vec<Skill>,
+    /// The MCP servers, in the order in which the layers brought them. FULL only.
+    #[prost(message, repeated, tag = "16")]
+    pub mcp_servers: ::prost::alloc::vec::Vec<McpServer>,
+    /// The directories of skills that were looked at, highest tier first. FULL only.
+    #[prost(message, repeated, tag = "17")]
+    pub skill_sources: ::prost::alloc::vec::Vec<SkillSource>,
+    /// Everything worth knowing, by path and position. Also with BASIC.
+    #[prost(message, repeated, tag = "18")]
+    pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
+    /// When the files were read. A cached snapshot keeps its time.
+    #[prost(message, optional, tag = "19")]
+    pub resolved_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Names this content: equal for equal content. Opaque, at most 128 bytes.
+    #[prost(string, tag = "20")]
+    pub fingerprint: ::prost::alloc::string::String,
+    /// Whether something was too much to read whole; a diagnostic says what.
+    #[prost(bool, tag = "21")]
+    pub truncated: bool,
+}
+/// ConfigOrigin is a place that says something about a key.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConfigOrigin {
+    /// The layer.
+    #[prost(enumeration = "Layer", tag = "1")]
+    pub layer: i32,
+    /// The file; empty for layers without one.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+    /// Line in the file, from 1; 0 if there is none.
+    #[prost(int32, tag = "3")]
+    pub line: i32,
+    /// Column in the line, from 1; 0 if unknown.
+    #[prost(int32, tag = "4")]
+    pub column: i32,
+    /// What it says. `<redacted>` for a secret.
+    #[prost(message, optional, tag = "5")]
+    pub value: ::core::option::Option<::prost_types::Value>,
+}
+/// ConfigLeaf is one effective value. An array is one leaf; so is an MCP server's field.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConfigLeaf {
+    /// Dotted key. A part that is no bare word is quoted: mcp_servers."a.b".command.
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// Where the effective value comes from, and the value.
+    #[prost(message, optional, tag = "2")]
+    pub winner: ::core::option::Option<ConfigOrigin>,
+    /// Who said something else, nearest below the winner first. Built-in defaults come last.
+    #[prost(message, repeated, tag = "3")]
+    pub losers: ::prost::alloc::vec::Vec<ConfigOrigin>,
+    /// Whether the value is a secret.
+    #[prost(bool, tag = "4")]
+    pub is_secret: bool,
+}
+/// ShadowedDefinition is an agent or skill that lost to another one of its name.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShadowedDefinition {
+    /// Its layer.
+    #[prost(enumeration = "Layer", tag = "1")]
+    pub layer: i32,
+    /// Its file.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+}
+/// Agent is one agent of the snapshot.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Agent {
+    /// Its name: of the front matter, or of the directory if that can't be read.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its layer.
+    #[prost(enumeration = "Layer", tag = "2")]
+    pub layer: i32,
+    /// Its AGENT.md.
+    #[prost(string, tag = "3")]
+    pub path: ::prost::alloc::string::String,
+    /// Whether a session can be started with it. If not, diagnostics say why, and nobody of a lower layer stands in.
+    #[prost(bool, tag = "4")]
+    pub usable: bool,
+    /// What it is for; at most 1,024 characters.
+    #[prost(string, tag = "5")]
+    pub description: ::prost::alloc::string::String,
+    /// Provider; empty for the configuration's.
+    #[prost(string, tag = "6")]
+    pub provider: ::prost::alloc::string::String,
+    /// Command; empty for the provider's.
+    #[prost(string, tag = "7")]
+    pub command: ::prost::alloc::string::String,
+    /// Model; empty for the provider's.
+    #[prost(string, tag = "8")]
+    pub model: ::prost::alloc::string::String,
+    /// Reasoning effort; empty for the model's.
+    #[prost(string, tag = "9")]
+    pub reasoning_effort: ::prost::alloc::string::String,
+    /// Tools that it may use.
+    #[prost(string, repeated, tag = "10")]
+    pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tools that it may not use.
+    #[prost(string, repeated, tag = "11")]
+    pub deny_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Sets of tools that it may use.
+    #[prost(string, repeated, tag = "12")]
+    pub toolsets: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// deny-all, approve-reads or approve-all; empty for the configuration's.
+    #[prost(string, tag = "13")]
+    pub permissions: ::prost::alloc::string::String,
+    /// Names of skills that are hidden from it.
+    #[prost(string, repeated, tag = "14")]
+    pub disabled_skills: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups to show it in.
+    #[prost(string, repeated, tag = "15")]
+    pub category_path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Its own MCP servers.
+    #[prost(message, repeated, tag = "16")]
+    pub mcp_servers: ::prost::alloc::vec::Vec<McpServer>,
+    /// Its hooks, as written.
+    #[prost(message, repeated, tag = "17")]
+    pub hooks: ::prost::alloc::vec::Vec<::prost_types::Struct>,
+    /// SHA-256 of the prompt in hex.
+    #[prost(string, tag = "18")]
+    pub prompt_digest: ::prost::alloc::string::String,
+    /// Bytes of the prompt.
+    #[prost(int64, tag = "19")]
+    pub prompt_size: i64,
+    /// Agents of this name that are not used, in the order in which they would have won.
+    #[prost(message, repeated, tag = "20")]
+    pub shadowed: ::prost::alloc::vec::Vec<ShadowedDefinition>,
+    /// What is wrong with its files, as in the diagnostics of the snapshot.
+    #[prost(message, repeated, tag = "21")]
+    pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
+}
+/// Skill is one skill of the snapshot.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Skill {
+    /// Its name: of the front matter, or of the directory.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its tier.
+    #[prost(enumeration = "Layer", tag = "2")]
+    pub layer: i32,
+    /// Its SKILL.md.
+    #[prost(string, tag = "3")]
+    pub path: ::prost::alloc::string::String,
+    /// Whether it can be used. If not, diagnostics say why, and nobody of a lower tier stands in.
+    #[prost(bool, tag = "4")]
+    pub usable: bool,
+    /// What it is for; at most 1,024 characters.
+    #[prost(string, tag = "5")]
+    pub description: ::prost::alloc::string::String,
+    /// Source: compozy, agents, claude, or the base name of a custom source.
+    #[prost(string, tag = "6")]
+    pub source: ::prost::alloc::string::String,
+    /// MCP servers of the file beside it. Not among those of the workspace.
+    #[prost(message, repeated, tag = "7")]
+    pub mcp_servers: ::prost::alloc::vec::Vec<McpServer>,
+    /// SHA-256 of the text in hex.
+    #[prost(string, tag = "8")]
+    pub text_digest: ::prost::alloc::string::String,
+    /// Bytes of the text.
+    #[prost(int64, tag = "9")]
+    pub text_size: i64,
+    /// Skills of this name that are not used, in the order in which they would have won.
+    #[prost(message, repeated, tag = "10")]
+    pub shadowed: ::prost::alloc::vec::Vec<ShadowedDefinition>,
+    /// What is wrong with its files, as in the diagnostics of the snapshot.
+    #[prost(message, repeated, tag = "11")]
+    pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
+}
+/// SkillSource is a directory of skills.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SkillSource {
+    /// compozy, agents, claude, or the base name of a custom source.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its tier.
+    #[prost(enumeration = "Layer", tag = "2")]
+    pub layer: i32,
+    /// The directory.
+    #[prost(string, tag = "3")]
+    pub path: ::prost::alloc::string::String,
+    /// Whether it could be read. A directory that does not exist is listed only for a custom source.
+    #[prost(bool, tag = "4")]
+    pub readable: bool,
+    /// Whether there was more in it than is read.
+    #[prost(bool, tag = "5")]
+    pub truncated: bool,
+    /// How many skills it has.
+    #[prost(int32, tag = "6")]
+    pub skill_count: i32,
+}
+/// McpServer is an MCP server as written; variables in it are not expanded.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct McpServer {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// How to reach it.
+    #[prost(enumeration = "McpTransport", tag = "2")]
+    pub transport: i32,
+    /// Program, for STDIO.
+    #[prost(string, tag = "3")]
+    pub command: ::prost::alloc::string::String,
+    /// Its arguments.
+    #[prost(string, repeated, tag = "4")]
+    pub args: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Its environment; a value whose key looks like that of a secret reads `<redacted>`.
+    #[prost(map = "string, string", tag = "5")]
+    pub env: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Names in its environment whose values are secrets; all values read `<redacted>`.
+    #[prost(map = "string, string", tag = "6")]
+    pub secret_env: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Its working directory; empty for the session's.
+    #[prost(string, tag = "7")]
+    pub cwd: ::prost::alloc::string::String,
+    /// Where it answers, for the others. A password or query in it reads `<redacted>`.
+    #[prost(string, tag = "8")]
+    pub url: ::prost::alloc::string::String,
+    /// Its headers; all values read `<redacted>`.
+    #[prost(map = "string, string", tag = "9")]
+    pub headers: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// How to authenticate: the keys as written, every value reads `<redacted>`.
+    #[prost(message, optional, tag = "10")]
+    pub auth: ::core::option::Option<::prost_types::Value>,
+    /// How long it may take, as written; empty if the file does not say.
+    #[prost(string, tag = "11")]
+    pub timeout: ::prost::alloc::string::String,
+    /// Whether it is switched off.
+    #[prost(bool, tag = "12")]
+    pub disabled: bool,
+    /// What it is for.
+    #[prost(string, tag = "13")]
+    pub description: ::prost::alloc::string::String,
+    /// Fields that this product does not know, as written.
+    #[prost(message, optional, tag = "14")]
+    pub other: ::core::option::Option<::prost_types::Struct>,
+    /// Where it comes from: of a server that several layers patched, the highest.
+    #[prost(message, optional, tag = "15")]
+    pub origin: ::core::option::Option<ConfigOrigin>,
+}
+/// ResolveView says how much of a snapshot to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ResolveView {
+    /// Same as BASIC.
+    Unspecified = 0,
+    /// The record, the profile, names, counts and diagnostics.
+    Basic = 1,
+    /// Everything but the texts of prompts and skills.
+    Full = 2,
+}
+impl ResolveView {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESOLVE_VIEW_UNSPECIFIED",
+            Self::Basic => "RESOLVE_VIEW_BASIC",
+            Self::Full => "RESOLVE_VIEW_FULL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESOLVE_VIEW_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESOLVE_VIEW_BASIC" => Some(Self::Basic),
+            "RESOLVE_VIEW_FULL" => Some(Self::Full),
+            _ => None,
+        }
+    }
+}
+/// McpTransport says how to reach an MCP server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum McpTransport {
+    /// Not set.
+    Unspecified = 0,
+    /// A process, over its standard input and output.
+    Stdio = 1,
+    /// HTTP.
+    Http = 2,
+    /// HTTP with server-sent events.
+    Sse = 3,
+    /// A URL whose file does not say which.
+    Url = 4,
+}
+impl McpTransport {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "MCP_TRANSPORT_UNSPECIFIED",
+            Self::Stdio => "MCP_TRANSPORT_STDIO",
+            Self::Http => "MCP_TRANSPORT_HTTP",
+            Self::Sse => "MCP_TRANSPORT_SSE",
+            Self::Url => "MCP_TRANSPORT_URL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "MCP_TRANSPORT_UNSPECIFIED" => Some(Self::Unspecified),
+            "MCP_TRANSPORT_STDIO" => Some(Self::Stdio),
+            "MCP_TRANSPORT_HTTP" => Some(Self::Http),
+            "MCP_TRANSPORT_SSE" => Some(Self::Sse),
+            "MCP_TRANSPORT_URL" => Some(Self::Url),
+            _ => None,
+        }
+    }
+}
+/// DefinitionKind says which text to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum DefinitionKind {
+    /// Refused.
+    Unspecified = 0,
+    /// The prompt of an agent: its AGENT.md behind the front matter.
+    Agent = 1,
+    /// The text of a skill: its SKILL.md behind the front matter.
+    Skill = 2,
+}
+impl DefinitionKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "DEFINITION_KIND_UNSPECIFIED",
+            Self::Agent => "DEFINITION_KIND_AGENT",
+            Self::Skill => "DEFINITION_KIND_SKILL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DEFINITION_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "DEFINITION_KIND_AGENT" => Some(Self::Agent),
+            "DEFINITION_KIND_SKILL" => Some(Self::Skill),
+            _ => None,
+        }
+    }
+}
 /// RegisterWorkspaceRequest asks for a registration.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RegisterWorkspaceRequest {
@@ -287,6 +765,10 @@ pub struct RegisterWorkspaceRequest {
     /// UUID or ULID of this request.
     #[prost(string, tag = "9")]
     pub request_id: ::prost::alloc::string::String,
+    /// Name or id of the profile to resolve with, before the row is kept; the active one when unset. Not remembered:
+    /// see ProfileService.SelectProfile.
+    #[prost(string, optional, tag = "10")]
+    pub profile: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// RegisterWorkspaceResponse answers RegisterWorkspace.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -300,7 +782,7 @@ pub struct RegisterWorkspaceResponse {
     /// Where the root was before, if this call found that the directory was moved.
     #[prost(string, optional, tag = "3")]
     pub relinked_from: ::core::option::Option<::prost::alloc::string::String>,
-    /// Warnings, such as a shared identity.
+    /// What the first resolve found, and warnings such as a shared identity; at most 200.
     #[prost(message, repeated, tag = "4")]
     pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
     /// A position of the change log before this call's own write, as a token for a watch.
@@ -587,6 +1069,87 @@ pub struct UpdateIdentityResponse {
     /// A position of the change log before this call's own write, as a token for a watch.
     #[prost(string, tag = "4")]
     pub revision: ::prost::alloc::string::String,
+}
+/// ResolveWorkspaceRequest asks for a snapshot.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResolveWorkspaceRequest {
+    /// Which one.
+    #[prost(message, optional, tag = "1")]
+    pub r#ref: ::core::option::Option<WorkspaceRef>,
+    /// Name or id of the profile that the request asks for, such as --profile.
+    #[prost(string, optional, tag = "2")]
+    pub profile: ::core::option::Option<::prost::alloc::string::String>,
+    /// Name or id of the profile that COMPOZY_PROFILE of the caller names; blank is unset. Gives way to `profile`.
+    #[prost(string, optional, tag = "3")]
+    pub environment_profile: ::core::option::Option<::prost::alloc::string::String>,
+    /// Name of an agent: the snapshot is what it would see, with its own skills and without those that it disables.
+    /// Unset: skills of no agent in particular.
+    #[prost(string, optional, tag = "4")]
+    pub agent: ::core::option::Option<::prost::alloc::string::String>,
+    /// How much to answer.
+    #[prost(enumeration = "ResolveView", tag = "5")]
+    pub view: i32,
+    /// Fingerprint of a snapshot that the caller has, of the same request: if the content is still the same, only
+    /// not_modified is answered. What is no fingerprint matches nothing.
+    #[prost(string, optional, tag = "6")]
+    pub if_fingerprint: ::core::option::Option<::prost::alloc::string::String>,
+    /// Read every file again, whatever is cached.
+    #[prost(bool, tag = "7")]
+    pub bypass_cache: bool,
+}
+/// ResolveWorkspaceResponse answers ResolveWorkspace.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResolveWorkspaceResponse {
+    /// The content is that of if_fingerprint; nothing else is set then.
+    #[prost(bool, tag = "1")]
+    pub not_modified: bool,
+    /// The snapshot.
+    #[prost(message, optional, tag = "2")]
+    pub snapshot: ::core::option::Option<Snapshot>,
+}
+/// GetDefinitionRequest asks for a text of a snapshot.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetDefinitionRequest {
+    /// The workspace of the snapshot.
+    #[prost(message, optional, tag = "1")]
+    pub r#ref: ::core::option::Option<WorkspaceRef>,
+    /// Profile of the request that made the snapshot.
+    #[prost(string, optional, tag = "2")]
+    pub profile: ::core::option::Option<::prost::alloc::string::String>,
+    /// Profile of the environment of the request that made the snapshot.
+    #[prost(string, optional, tag = "3")]
+    pub environment_profile: ::core::option::Option<::prost::alloc::string::String>,
+    /// Agent of the request that made the snapshot.
+    #[prost(string, optional, tag = "4")]
+    pub agent: ::core::option::Option<::prost::alloc::string::String>,
+    /// Fingerprint of the snapshot.
+    #[prost(string, tag = "5")]
+    pub fingerprint: ::prost::alloc::string::String,
+    /// Which text.
+    #[prost(enumeration = "DefinitionKind", tag = "6")]
+    pub kind: i32,
+    /// Name of the agent or skill.
+    #[prost(string, tag = "7")]
+    pub name: ::prost::alloc::string::String,
+}
+/// GetDefinitionResponse answers GetDefinition.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetDefinitionResponse {
+    /// The text behind the front matter, byte for byte. At most 1 MiB.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// SHA-256 of the text in hex, as in the snapshot.
+    #[prost(string, tag = "2")]
+    pub digest: ::prost::alloc::string::String,
+    /// Bytes of the text.
+    #[prost(int64, tag = "3")]
+    pub size: i64,
+    /// The file.
+    #[prost(string, tag = "4")]
+    pub path: ::prost::alloc::string::String,
+    /// Its layer.
+    #[prost(enumeration = "Layer", tag = "5")]
+    pub layer: i32,
 }
 /// DiscoverWorkspaceRequest asks who owns a path.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1309,6 +1872,72 @@ pub mod workspace_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Answers what a session in the workspace would see: config with provenance, agents, skills, MCP servers, profile
+        /// and everything worth knowing about them. Writes nothing. Broken agents and skills are in the answer; a broken
+        /// config is CONFIG_INVALID with file and line of each problem. Fails also with WORKSPACE_ROOT_MISSING,
+        /// WORKSPACE_ROOT_NOT_DIRECTORY, WORKSPACE_ROOT_UNREADABLE, WORKSPACE_ON_OTHER_HOST, HOST_NOT_SERVED,
+        /// IDENTITY_INVALID, IDENTITY_UNREADABLE, PROFILE_NOT_FOUND, PROFILE_ARCHIVED, AGENT_NOT_FOUND, PATH_NOT_ALLOWED, and
+        /// with MESSAGE_TOO_LARGE for a snapshot of more than 3 MiB.
+        pub async fn resolve_workspace(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResolveWorkspaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResolveWorkspaceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.workspace.v1.WorkspaceService/ResolveWorkspace",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "compozy.workspace.v1.WorkspaceService",
+                        "ResolveWorkspace",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Answers the text of an agent or skill of a snapshot. Fails like ResolveWorkspace, and with DEFINITION_NOT_FOUND,
+        /// and FINGERPRINT_STALE when the files are no longer those of the snapshot: never another text.
+        pub async fn get_definition(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetDefinitionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetDefinitionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.workspace.v1.WorkspaceService/GetDefinition",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "compozy.workspace.v1.WorkspaceService",
+                        "GetDefinition",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Finds the registration that owns a path, without registering anything.
         pub async fn discover_workspace(
             &mut self,
@@ -1528,6 +2157,28 @@ pub mod workspace_service_server {
             request: tonic::Request<super::UpdateIdentityRequest>,
         ) -> std::result::Result<
             tonic::Response<super::UpdateIdentityResponse>,
+            tonic::Status,
+        >;
+        /// Answers what a session in the workspace would see: config with provenance, agents, skills, MCP servers, profile
+        /// and everything worth knowing about them. Writes nothing. Broken agents and skills are in the answer; a broken
+        /// config is CONFIG_INVALID with file and line of each problem. Fails also with WORKSPACE_ROOT_MISSING,
+        /// WORKSPACE_ROOT_NOT_DIRECTORY, WORKSPACE_ROOT_UNREADABLE, WORKSPACE_ON_OTHER_HOST, HOST_NOT_SERVED,
+        /// IDENTITY_INVALID, IDENTITY_UNREADABLE, PROFILE_NOT_FOUND, PROFILE_ARCHIVED, AGENT_NOT_FOUND, PATH_NOT_ALLOWED, and
+        /// with MESSAGE_TOO_LARGE for a snapshot of more than 3 MiB.
+        async fn resolve_workspace(
+            &self,
+            request: tonic::Request<super::ResolveWorkspaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResolveWorkspaceResponse>,
+            tonic::Status,
+        >;
+        /// Answers the text of an agent or skill of a snapshot. Fails like ResolveWorkspace, and with DEFINITION_NOT_FOUND,
+        /// and FINGERPRINT_STALE when the files are no longer those of the snapshot: never another text.
+        async fn get_definition(
+            &self,
+            request: tonic::Request<super::GetDefinitionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetDefinitionResponse>,
             tonic::Status,
         >;
         /// Finds the registration that owns a path, without registering anything.
@@ -2047,6 +2698,98 @@ pub mod workspace_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = UpdateIdentitySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.workspace.v1.WorkspaceService/ResolveWorkspace" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResolveWorkspaceSvc<T: WorkspaceService>(pub Arc<T>);
+                    impl<
+                        T: WorkspaceService,
+                    > tonic::server::UnaryService<super::ResolveWorkspaceRequest>
+                    for ResolveWorkspaceSvc<T> {
+                        type Response = super::ResolveWorkspaceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResolveWorkspaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WorkspaceService>::resolve_workspace(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResolveWorkspaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.workspace.v1.WorkspaceService/GetDefinition" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetDefinitionSvc<T: WorkspaceService>(pub Arc<T>);
+                    impl<
+                        T: WorkspaceService,
+                    > tonic::server::UnaryService<super::GetDefinitionRequest>
+                    for GetDefinitionSvc<T> {
+                        type Response = super::GetDefinitionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetDefinitionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WorkspaceService>::get_definition(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetDefinitionSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

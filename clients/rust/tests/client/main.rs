@@ -9,6 +9,7 @@
 
 mod calls;
 mod health;
+mod resolution;
 mod rows;
 mod server;
 mod tls;

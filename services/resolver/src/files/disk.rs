@@ -3,6 +3,7 @@
 
 mod list;
 mod make;
+mod opened;
 mod read;
 mod resolve;
 mod step;
@@ -19,8 +20,8 @@ use compozy_domain::FileIdentity;
 pub use self::step::Step;
 use self::step::Steps;
 use super::{
-    ContentHash, CreateFault, Directory, DirectoryFault, Files, Kind, Listing, Made, ReadFault, RelativePath,
-    RootPresence, WriteFault,
+    ContentHash, CreateFault, Directory, DirectoryFault, Files, Kind, Listing, Made, OpenDirectory,
+    ReadFault, RelativePath, RootPresence, Stamp, WriteFault,
 };
 
 /// A handle that names a directory without reading it: needs no permission on the directory itself.
@@ -55,6 +56,21 @@ impl Disk {
 impl Files for Disk {
     fn directory(&self, path: &str) -> Result<Directory, DirectoryFault> {
         resolve::directory(path)
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn OpenDirectory>, DirectoryFault> {
+        opened::open(path)
+    }
+
+    fn stamp(&self, path: &str) -> Result<Option<Stamp>, ReadFault> {
+        opened::stamp(path)
+    }
+
+    fn clock(&self) -> i64 {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        now.tv_sec
+            .saturating_mul(1_000_000_000)
+            .saturating_add(now.tv_nsec)
     }
 
     fn root_presence(&self, root: &str) -> RootPresence {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::{
-    ContentHash, CreateFault, Directory, DirectoryFault, Files, Kind, Listing, Made, ReadFault, RelativePath,
-    RootPresence, WriteFault,
+    Content, ContentHash, CreateFault, Directory, DirectoryFault, Files, Kind, Listing, Made, Names,
+    OpenDirectory, ReadFault, RelativePath, RootPresence, Stamp, WriteFault,
 };
 
 /// One operation of [`Files`].
@@ -13,6 +14,10 @@ use super::{
 pub enum Operation {
     /// [`Files::directory`]
     Directory,
+    /// [`Files::open`]
+    Open,
+    /// [`Files::stamp`]
+    Stamp,
     /// [`Files::root_presence`]
     RootPresence,
     /// [`Files::ancestors`]
@@ -33,6 +38,14 @@ pub enum Operation {
     List,
     /// [`Files::create_directory`]
     CreateDirectory,
+    /// [`OpenDirectory::names`]
+    Names,
+    /// [`OpenDirectory::enter`]
+    Enter,
+    /// [`OpenDirectory::look`]
+    Look,
+    /// [`OpenDirectory::read`]
+    ReadFile,
 }
 
 /// In which way an operation fails. One that can't fail in this way fails in the nearest one.
@@ -45,13 +58,23 @@ pub enum Failure {
 }
 
 type Action = Box<dyn FnOnce() + Send>;
+type Repeated = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
 struct State {
-    calls: BTreeMap<Operation, u64>,
+    /// The paths of the calls, in their order.
+    calls: BTreeMap<Operation, Vec<String>>,
     failures: BTreeMap<Operation, Failure>,
+    /// Failures of an operation on one path.
+    path_failures: BTreeMap<(Operation, String), Failure>,
     actions: BTreeMap<Operation, Vec<Action>>,
+    path_actions: BTreeMap<(Operation, String), Vec<Action>>,
+    repeated: BTreeMap<Operation, Repeated>,
     held: Vec<String>,
+    /// Nanoseconds by which the clock is ahead.
+    ahead: i64,
+    /// What each path is said to be from now on, as it was when it was first looked at.
+    kept_stamps: Option<BTreeMap<String, Option<Stamp>>>,
 }
 
 /// A wrapper over any [`Files`]. Clones share what they were told.
@@ -92,13 +115,24 @@ impl Faulty {
     /// How often an operation was called.
     #[must_use]
     pub fn calls(&self, operation: Operation) -> u64 {
-        self.state().calls.get(&operation).copied().unwrap_or(0)
+        count(self.state().calls.get(&operation).map_or(0, Vec::len))
     }
 
     /// How often any operation was called.
     #[must_use]
     pub fn all_calls(&self) -> u64 {
-        self.state().calls.values().sum()
+        count(self.state().calls.values().map(Vec::len).sum())
+    }
+
+    /// The paths on which an operation was called, in the order of the calls.
+    #[must_use]
+    pub fn paths(&self, operation: Operation) -> Vec<String> {
+        self.state().calls.get(&operation).cloned().unwrap_or_default()
+    }
+
+    /// Counts from nothing again.
+    pub fn forget_calls(&self) {
+        self.state().calls.clear();
     }
 
     /// Lets an operation fail from now on, before it does anything.
@@ -106,9 +140,20 @@ impl Faulty {
         self.state().failures.insert(operation, failure);
     }
 
-    /// Lets an operation work again.
+    /// Lets an operation fail from now on, but only on this path.
+    pub fn fail_on(&self, operation: Operation, path: impl Into<String>, failure: Failure) {
+        self.state()
+            .path_failures
+            .insert((operation, path.into()), failure);
+    }
+
+    /// Lets an operation work again, on every path.
     pub fn heal(&self, operation: Operation) {
-        self.state().failures.remove(&operation);
+        let mut state = self.state();
+        state.failures.remove(&operation);
+        state
+            .path_failures
+            .retain(|(failing, _), _| *failing != operation);
     }
 
     /// Does something once, just before the next call of an operation; several in the order they were given.
@@ -118,6 +163,39 @@ impl Faulty {
             .entry(operation)
             .or_default()
             .push(Box::new(action));
+    }
+
+    /// As [`Faulty::before`], before the next call on this path.
+    pub fn before_on(
+        &self,
+        operation: Operation,
+        path: impl Into<String>,
+        action: impl FnOnce() + Send + 'static,
+    ) {
+        self.state()
+            .path_actions
+            .entry((operation, path.into()))
+            .or_default()
+            .push(Box::new(action));
+    }
+
+    /// Does something just before every call of an operation from now on.
+    pub fn before_each(&self, operation: Operation, action: impl Fn() + Send + Sync + 'static) {
+        self.state().repeated.insert(operation, Arc::new(action));
+    }
+
+    /// Lets everything look as if it had not changed for so long: the clock of these files goes ahead, those on the
+    /// disk keep their times.
+    pub fn age(&self, span: Duration) {
+        let nanos = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
+        let mut state = self.state();
+        state.ahead = state.ahead.saturating_add(nanos);
+    }
+
+    /// Lets every path keep the state that its next [`Files::stamp`] finds, whatever happens to it: what a change
+    /// within one tick of the clock looks like.
+    pub fn keep_stamps(&self) {
+        self.state().kept_stamps = Some(BTreeMap::new());
     }
 
     /// Holds back every operation on a path, or below it, until the answer is dropped.
@@ -135,13 +213,19 @@ impl Faulty {
     }
 
     fn enter(&self, operation: Operation, path: &str) -> Option<Failure> {
-        let actions = {
+        let (actions, repeated) = {
             let mut state = self.state();
-            *state.calls.entry(operation).or_default() += 1;
-            state.actions.remove(&operation).unwrap_or_default()
+            state.calls.entry(operation).or_default().push(path.to_owned());
+            let mut actions = state.actions.remove(&operation).unwrap_or_default();
+            let on_path = state.path_actions.remove(&(operation, path.to_owned()));
+            actions.extend(on_path.unwrap_or_default());
+            (actions, state.repeated.get(&operation).cloned())
         };
         // Without the lock: an action may use these files itself.
         for action in actions {
+            action();
+        }
+        if let Some(action) = repeated {
             action();
         }
         let mut state = self.state();
@@ -152,7 +236,76 @@ impl Faulty {
         {
             state = self.shared.1.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.failures.get(&operation).copied()
+        let on_path = state.path_failures.get(&(operation, path.to_owned()));
+        on_path.or_else(|| state.failures.get(&operation)).copied()
+    }
+
+    fn stamp_of(&self, path: &str) -> Result<Option<Stamp>, ReadFault> {
+        if let Some(kept) = &self.state().kept_stamps
+            && let Some(stamp) = kept.get(path)
+        {
+            return Ok(*stamp);
+        }
+        let stamp = self.inner.stamp(path)?;
+        if let Some(kept) = &mut self.state().kept_stamps {
+            kept.insert(path.to_owned(), stamp);
+        }
+        Ok(stamp)
+    }
+
+    fn opened(&self, inner: Box<dyn OpenDirectory>) -> Box<dyn OpenDirectory> {
+        let files = self.clone();
+        Box::new(FaultyDirectory { inner, files })
+    }
+}
+
+/// A directory that such files have opened.
+#[derive(Debug)]
+struct FaultyDirectory {
+    inner: Box<dyn OpenDirectory>,
+    files: Faulty,
+}
+
+impl FaultyDirectory {
+    fn before(&self, operation: Operation, name: &str) -> Result<(), ReadFault> {
+        let path = format!("{}/{name}", self.path().trim_end_matches('/'));
+        match self.files.enter(operation, &path) {
+            Some(_) => Err(ReadFault::Unreadable),
+            None => Ok(()),
+        }
+    }
+}
+
+impl OpenDirectory for FaultyDirectory {
+    fn path(&self) -> &str {
+        self.inner.path()
+    }
+
+    fn stamp(&self) -> Stamp {
+        self.inner.stamp()
+    }
+
+    fn names(&self, limit: usize) -> Result<Names, ReadFault> {
+        match self.files.enter(Operation::Names, self.path()) {
+            Some(_) => Err(ReadFault::Unreadable),
+            None => self.inner.names(limit),
+        }
+    }
+
+    fn enter(&self, name: &str) -> Result<Option<Box<dyn OpenDirectory>>, ReadFault> {
+        self.before(Operation::Enter, name)?;
+        let entered = self.inner.enter(name)?;
+        Ok(entered.map(|inner| self.files.opened(inner)))
+    }
+
+    fn look(&self, name: &str) -> Result<Option<Stamp>, ReadFault> {
+        self.before(Operation::Look, name)?;
+        self.inner.look(name)
+    }
+
+    fn read(&self, name: &str, limit: usize) -> Result<Option<Content>, ReadFault> {
+        self.before(Operation::ReadFile, name)?;
+        self.inner.read(name, limit)
     }
 }
 
@@ -172,6 +325,24 @@ impl Files for Faulty {
             Some(_) => Err(DirectoryFault::Unreadable),
             None => self.inner.directory(path),
         }
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn OpenDirectory>, DirectoryFault> {
+        match self.enter(Operation::Open, path) {
+            Some(_) => Err(DirectoryFault::Unreadable),
+            None => Ok(self.opened(self.inner.open(path)?)),
+        }
+    }
+
+    fn stamp(&self, path: &str) -> Result<Option<Stamp>, ReadFault> {
+        match self.enter(Operation::Stamp, path) {
+            Some(_) => Err(ReadFault::Unreadable),
+            None => self.stamp_of(path),
+        }
+    }
+
+    fn clock(&self) -> i64 {
+        self.inner.clock().saturating_add(self.state().ahead)
     }
 
     fn root_presence(&self, root: &str) -> RootPresence {
@@ -279,6 +450,10 @@ impl Failure {
             },
         }
     }
+}
+
+fn count(calls: usize) -> u64 {
+    u64::try_from(calls).unwrap_or(u64::MAX)
 }
 
 /// A test that panicked while it held the lock has left nothing half done.

@@ -5,7 +5,9 @@ mod fault;
 #[cfg(any(test, feature = "testing"))]
 pub mod faulty;
 mod hash;
+mod opened;
 mod relative;
+mod stamp;
 
 use std::fmt::Debug;
 
@@ -16,8 +18,10 @@ pub use disk::Disk;
 pub use disk::Step;
 pub use fault::{CreateFault, DirectoryFault, ReadFault, WriteFault};
 pub use hash::ContentHash;
+pub use opened::{Content, Named, Names, OpenDirectory};
 pub use relative::RelativePath;
 pub(crate) use relative::is_plain_name;
+pub use stamp::Stamp;
 
 /// A directory that was there when it was looked at. Every operation that takes one opens the path again and
 /// goes on only if it is still the very same directory, so that what was checked is what is used.
@@ -90,6 +94,22 @@ pub trait Files: Send + Sync + Debug {
     /// # Errors
     /// [`DirectoryFault`] when no directory with a printable path is to be found there.
     fn directory(&self, path: &str) -> Result<Directory, DirectoryFault>;
+
+    /// Opens the directory that an absolute path in any spelling leads to.
+    ///
+    /// # Errors
+    /// [`DirectoryFault`] when no directory that can be listed, with a printable path, is to be found there.
+    fn open(&self, path: &str) -> Result<Box<dyn OpenDirectory>, DirectoryFault>;
+
+    /// The state of what stands at an absolute path, a link in its last place not followed; `None` if there is
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`ReadFault`] when it can't be told.
+    fn stamp(&self, path: &str) -> Result<Option<Stamp>, ReadFault>;
+
+    /// The time that a file written now would carry, nanoseconds since 1970, as coarse as the file system's clock.
+    fn clock(&self) -> i64;
 
     /// Looks at the path of a registered root.
     fn root_presence(&self, root: &str) -> RootPresence;

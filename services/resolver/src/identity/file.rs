@@ -7,7 +7,7 @@ use compozy_domain::{CatalogError, DurableId, IdentityFault};
 
 use super::remedy::{invalid, missing, unread, unwritten};
 use super::{DIRECTORY_PATH, FILE_BYTES_MAX, FILE_PATH, Identity, encode, parse, with_durable_id};
-use crate::files::{ContentHash, Directory, Files, Kind, WriteFault};
+use crate::files::{ContentHash, Directory, Files, Kind, ReadFault, WriteFault};
 
 /// A valid identity file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,15 @@ pub struct Written {
 /// [`CatalogError::Identity`] for one that is invalid or can't be read, [`CatalogError::Path`] for a root
 /// that can't be used.
 pub fn read(files: &dyn Files, root: &Directory) -> Result<Option<Found>, CatalogError> {
-    let content = files.read_below(root, &FILE_PATH, FILE_BYTES_MAX);
-    let Some(bytes) = content.map_err(|fault| unread(&root.path, fault))? else {
+    judge(&root.path, files.read_below(root, &FILE_PATH, FILE_BYTES_MAX))
+}
+
+/// What the content of a root's file says, however it was read; `None` if there is none.
+///
+/// # Errors
+/// As [`read`].
+pub fn judge(root: &str, content: Result<Option<Vec<u8>>, ReadFault>) -> Result<Option<Found>, CatalogError> {
+    let Some(bytes) = content.map_err(|fault| unread(root, fault))? else {
         return Ok(None);
     };
     found(root, bytes).map(Some)
@@ -69,7 +76,7 @@ pub fn create(files: &dyn Files, root: &Directory, identity: &Identity) -> Resul
     let bytes = encode(identity);
     match files.create_below(root, &FILE_PATH, &bytes) {
         Ok(made) => Ok(Created {
-            found: found(root, bytes)?,
+            found: found(&root.path, bytes)?,
             made_file: true,
             made_directory: made.directory,
         }),
@@ -166,7 +173,7 @@ pub fn repair(
             let replaced = files.replace_below(root, &FILE_PATH, &bytes, None);
             replaced.map_err(|fault| unwritten(&root.path, fault))?;
             Ok(Written {
-                found: found(root, bytes)?,
+                found: found(&root.path, bytes)?,
                 written: true,
             })
         }
@@ -211,15 +218,15 @@ fn rewrite(
     forked_from: Option<&DurableId>,
 ) -> Result<Written, CatalogError> {
     let new = with_durable_id(&old.bytes, durable_id, forked_from);
-    let found = found(root, new.map_err(|problem| invalid(&root.path, problem))?)?;
+    let found = found(&root.path, new.map_err(|problem| invalid(&root.path, problem))?)?;
     replace(files, root, &old.bytes, &found.bytes)?;
     Ok(Written { found, written: true })
 }
 
-fn found(root: &Directory, bytes: Vec<u8>) -> Result<Found, CatalogError> {
+fn found(root: &str, bytes: Vec<u8>) -> Result<Found, CatalogError> {
     match parse(&bytes) {
         Ok(identity) => Ok(Found { identity, bytes }),
-        Err(problem) => Err(invalid(&root.path, problem)),
+        Err(problem) => Err(invalid(root, problem)),
     }
 }
 

@@ -14,10 +14,11 @@ use crate::files::RelativePath;
 
 pub use encode::{encode, with_durable_id};
 pub use file::{
-    Created, Found, Written, create, fork, has_directory, read, repair, replace, restore, sweep, undo_create,
-    undo_replace,
+    Created, Found, Written, create, fork, has_directory, judge, read, repair, replace, restore, sweep,
+    undo_create, undo_replace,
 };
 pub use parse::{IdentityProblem, parse};
+pub(crate) use remedy::shell_word;
 pub use remedy::{file_path, missing, not_created};
 
 /// Bytes of an identity file at most.
@@ -25,6 +26,8 @@ pub const FILE_BYTES_MAX: usize = 64 * 1024;
 
 const DIRECTORY: &str = ".compozy";
 const FILE: &str = ".compozy/workspace.toml";
+/// Its name in that directory.
+pub(crate) const FILE_NAME: &str = "workspace.toml";
 
 /// Where the file lies below a root.
 static FILE_PATH: LazyLock<RelativePath> = LazyLock::new(|| relative(FILE));

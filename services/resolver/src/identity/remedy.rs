@@ -101,7 +101,7 @@ fn repair_command(root: &str, flags: &str) -> String {
 }
 
 /// A text as one word of a shell's command line.
-fn shell_word(text: &str) -> Cow<'_, str> {
+pub(crate) fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return Cow::Borrowed(text);

@@ -4,8 +4,8 @@
 use compozy_domain::{CatalogError, Scope};
 use compozy_proto::admin::v1::admin_service_server::{AdminService, AdminServiceServer};
 use compozy_proto::admin::v1::{
-    BackupRequest, BackupResponse, GetServerInfoRequest, GetServerInfoResponse, ShutdownRequest,
-    ShutdownResponse,
+    BackupRequest, BackupResponse, GetConfigRequest, GetConfigResponse, GetServerInfoRequest,
+    GetServerInfoResponse, SetConfigRequest, SetConfigResponse, ShutdownRequest, ShutdownResponse,
 };
 use tonic::service::{Routes, RoutesBuilder};
 use tonic::{Request, Response, Status};
@@ -56,6 +56,20 @@ impl AdminService for EarlyAdmin {
     }
 
     async fn backup(&self, _request: Request<BackupRequest>) -> Result<Response<BackupResponse>, Status> {
+        Err(not_open())
+    }
+
+    async fn get_config(
+        &self,
+        _request: Request<GetConfigRequest>,
+    ) -> Result<Response<GetConfigResponse>, Status> {
+        Err(not_open())
+    }
+
+    async fn set_config(
+        &self,
+        _request: Request<SetConfigRequest>,
+    ) -> Result<Response<SetConfigResponse>, Status> {
         Err(not_open())
     }
 }

@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::health::HealthBoard;
 use crate::layer::{self, CallLimits};
 use crate::methods::Methods;
-use crate::service::admin::Admin;
+use crate::service::admin::{self, Admin, Settings};
 use crate::shutdown::Shutdown;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
@@ -222,15 +222,23 @@ impl Starting {
             host_id: self.host_id.clone(),
             config: Arc::clone(&setup.config),
         });
-        Admin::new(
-            &catalog.id,
+        let settings = Settings::new(
+            &setup.config,
             &self.host_id,
-            catalog.store_kind,
-            self.started_at,
-            shutdown.clone(),
+            setup.home.clone(),
+            Arc::clone(&setup.random),
+            tasks.clone(),
+        );
+        Admin::new(admin::Parts {
+            catalog_id: &catalog.id,
+            host_id: &self.host_id,
+            store_kind: catalog.store_kind,
+            started_at: self.started_at,
+            shutdown: shutdown.clone(),
             backups,
-            setup.config.limits.watchers,
-        )
+            settings,
+            watchers_max: setup.config.limits.watchers,
+        })
     }
 }
 

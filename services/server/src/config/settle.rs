@@ -4,23 +4,23 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use compozy_domain::HostId;
+use compozy_domain::{Diagnostic, HostId, Layer, Severity};
 
-use super::values::{Problems, Values};
+use super::values::Values;
 use super::{
     Config, Limits, Listen, LogConfig, LogStderr, Overrides, STORE_VARIABLE, StoreConfig, TlsFiles,
-    WorkspacesConfig,
+    WorkspacesConfig, settings,
 };
 use crate::home::Home;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Settles everything.
-pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Result<Config, Problems> {
+pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Result<Config, Vec<Diagnostic>> {
     let mut settling = Settling {
         home,
         values,
-        problems: Problems::default(),
+        problems: Vec::new(),
     };
     let store = settling.store(overrides);
     let register_home = settling
@@ -50,10 +50,12 @@ pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Resu
         log: settling.log(),
         telemetry_listen: settling.address("telemetry.listen"),
         tokens_file: settling.path("auth.tokens_file"),
-        warnings: std::mem::take(&mut settling.values.warnings),
+        settings: Vec::new(),
+        warnings: Vec::new(),
     };
     if settling.problems.is_empty() {
-        Ok(config)
+        let settings = settings::of(&config, &settling.values, overrides);
+        Ok(Config { settings, ..config })
     } else {
         Err(settling.problems)
     }
@@ -62,7 +64,7 @@ pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Resu
 struct Settling<'h> {
     home: &'h Home,
     values: Values,
-    problems: Problems,
+    problems: Vec<Diagnostic>,
 }
 
 impl Settling<'_> {
@@ -108,25 +110,32 @@ impl Settling<'_> {
         if path.is_absolute() {
             return Some(path);
         }
-        let line = self.values.line(key);
-        self.problems.add(
-            line,
-            format!("`{key}` has to be an absolute path, or start with ~ or $COMPOZY_HOME"),
-        );
+        // The form was checked; what is left is a user without a home directory.
+        let problem = format!("`{key}` leads to no absolute path: there is no home directory for ~");
+        self.problem(key, problem, "write an absolute path");
         None
     }
 
-    fn host_id(&mut self) -> Option<HostId> {
-        let text = self.values.text("daemon.host_id")?;
-        let id = HostId::parse(text);
-        if id.is_none() {
-            let line = self.values.line("daemon.host_id");
-            self.problems.add(
-                line,
-                "`daemon.host_id` has to be 1 to 64 letters, digits, '.', '_' or '-'",
-            );
-        }
-        id
+    /// The form was checked when the file was read.
+    fn host_id(&self) -> Option<HostId> {
+        HostId::parse(self.values.text("daemon.host_id")?)
+    }
+
+    fn problem(&mut self, key: &str, message: impl Into<String>, remedy: &str) {
+        let path = self.home.config_path().to_string_lossy().into_owned();
+        let found = Diagnostic::new(
+            "config_bad_value",
+            Severity::Error,
+            Layer::User,
+            path,
+            message,
+            remedy,
+        );
+        let found = found.about(key);
+        self.problems.push(match self.values.place(key) {
+            Some((line, column)) => found.at(line, column),
+            None => found,
+        });
     }
 
     /// The flag wins over `grpc.listen`, which wins over `http.port`.
@@ -161,23 +170,23 @@ impl Settling<'_> {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key, client_ca }),
             (None, None) if client_ca.is_none() => None,
             _ => {
-                let set = ["grpc.tls.cert", "grpc.tls.key", "grpc.tls.client_ca"];
-                let line = set.iter().map(|key| self.values.line(key)).max().unwrap_or(0);
-                self.problems
-                    .add(line, "`grpc.tls.cert` and `grpc.tls.key` have to be set together");
+                let keys = ["grpc.tls.cert", "grpc.tls.key", "grpc.tls.client_ca"];
+                let last = keys.into_iter().max_by_key(|key| self.values.place(key));
+                let message = "`grpc.tls.cert` and `grpc.tls.key` have to be set together";
+                self.problem(
+                    last.unwrap_or("grpc.tls.cert"),
+                    message,
+                    "set both, or none of grpc.tls",
+                );
                 None
             }
         }
     }
 
     fn store(&mut self, overrides: &Overrides) -> StoreConfig {
-        let (key, line, text) = match &overrides.store_url {
-            Some(url) => (STORE_VARIABLE, 0, Some(url.as_str())),
-            None => (
-                "store.url",
-                self.values.line("store.url"),
-                self.values.text("store.url"),
-            ),
+        let (key, text) = match &overrides.store_url {
+            Some(url) => (STORE_VARIABLE, Some(url.as_str())),
+            None => ("store.url", self.values.text("store.url")),
         };
         let url = match text {
             None => format!("sqlite://{}", self.home.catalog_path().display()),
@@ -187,10 +196,8 @@ impl Settling<'_> {
         let postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
         if !sqlite_file.unwrap_or(postgres) {
             // The text may hold a password, so it is not repeated.
-            self.problems.add(
-                line,
-                format!("`{key}` has to be sqlite:///absolute/path or postgres://..."),
-            );
+            let message = format!("`{key}` has to be sqlite:///absolute/path or postgres://...");
+            self.problem(key, message, "correct its value");
         }
         StoreConfig {
             url,
@@ -219,9 +226,8 @@ impl Settling<'_> {
     fn log(&mut self) -> LogConfig {
         let level = self.values.text("log.level").unwrap_or("info").to_owned();
         if level.parse::<tracing_subscriber::filter::Targets>().is_err() {
-            let line = self.values.line("log.level");
-            self.problems
-                .add(line, "`log.level` has to be error, warn, info, debug or trace");
+            let message = "`log.level` has to be error, warn, info, debug or trace";
+            self.problem("log.level", message, "correct its value");
         }
         let stderr = match self.values.text("log.stderr") {
             Some("text") => LogStderr::Text,

@@ -35,7 +35,7 @@ fn typed_keys_are_read() {
     let config = parse(
         "[daemon]\nsocket = \"$COMPOZY_HOME/x.sock\"\ndrain_timeout = \"1m 30s\"\nhost_id = \"rack.1\"\n\
          [grpc]\nlisten = \"127.0.0.1:2123\"\ntls.cert = \"/c\"\ntls.key = \"/k\"\n\
-         [store]\nurl = \"postgres://u:secret@db/c\"\ndurability = \"normal\"\n\
+         [store]\nurl = \"postgres://u:s3cr3t@db/c\"\ndurability = \"normal\"\n\
          [workspaces]\nallowed_roots = [\"/srv\"]\n[log]\nstderr = \"json\"\n",
     )
     .unwrap();
@@ -55,7 +55,7 @@ fn typed_keys_are_read() {
     );
     assert_eq!(config.workspaces.allowed_roots, [PathBuf::from("/srv")]);
     assert_eq!(config.log.stderr, LogStderr::Json);
-    assert!(!format!("{config:?}").contains("secret"));
+    assert!(!format!("{config:?}").contains("s3cr3t"));
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn every_problem_is_told_at_once_with_line_and_nearest_key() {
     let told = problem(text);
     for part in [
         "/h/config.toml",
-        "line 2: unknown key `grpc.lisen` (did you mean `grpc.listen`?)",
-        "line 5: `daemon.drain_timeout` has to be a text",
+        "line 2: unknown key `grpc.lisen`, did you mean `grpc.listen`?",
+        "line 5: `daemon.drain_timeout` has to be a span",
         "line 7: unknown key `deamon`",
         "line 10: `store.durability` has to be one of \"full\", \"normal\"",
         "unknown_keys",
@@ -85,9 +85,10 @@ fn unknown_keys_can_be_warnings() {
 fn tables_of_other_parts_are_accepted_as_they_are() {
     let open = "[gateway]\nx = 1\n[automation]\njobs = []\n[providers.claude]\nmodel = \"m\"\n\
                 [[mcp_servers]]\nname = \"n\"\n[memory]\nother = 1\n[memory.workspace]\nauto_create = false\n\
-                [agents.reviewer]\nx = 1\n[hooks]\ndeclarations = []\n";
+                [hooks]\ndeclarations = []\n";
     assert!(!parse(open).unwrap().memory_auto_create);
     assert!(problem("[memory.workspace]\nauto = true\n").contains("`memory.workspace.auto`"));
+    assert!(problem("[agents.reviewer]\nx = 1\n").contains("`agents.reviewer`"));
 }
 
 #[test]
@@ -176,4 +177,81 @@ fn a_link_a_fifo_or_a_huge_file_is_refused_by_name() {
     assert!(refused().contains("longer than"));
     std::fs::remove_file(&path).unwrap();
     assert!(Config::load(&home, &Overrides::default()).is_ok());
+}
+
+fn setting(config: &Config, key: &str) -> (String, bool, bool) {
+    let setting = config.settings.iter().find(|setting| setting.key == key).unwrap();
+    (setting.value.clone(), setting.is_default, setting.is_secret)
+}
+
+#[test]
+fn settings_are_those_in_effect_without_secrets() {
+    let text = "http.port = 3\nlog.keep = 2\nlimits.watchers = 7\ndefaults.provider = \"p\"\n\
+                workspaces.allowed_roots = [\"/srv\"]\n[store]\nurl = \"postgres://u:s3cr3t@db/c\"\n";
+    let config = parse(text).unwrap();
+    for (key, value, is_default) in [
+        ("grpc.listen", "\"localhost:3\"", false),
+        ("http.port", "3", false),
+        ("log.keep", "2", false),
+        ("log.level", "\"info\"", true),
+        ("limits.watchers", "7", false),
+        ("limits.calls", "1024", true),
+        ("workspaces.allowed_roots", "[\"/srv\"]", false),
+        ("workspaces.register_home", "false", true),
+        ("memory.workspace.auto_create", "true", true),
+        ("auth.tokens_file", "", true),
+    ] {
+        assert_eq!(
+            setting(&config, key),
+            (value.to_owned(), is_default, false),
+            "{key}"
+        );
+    }
+    let (url, is_default, is_secret) = setting(&config, "store.url");
+    assert!(url.contains("postgres://u:<redacted>@db/c") && !is_default && is_secret);
+    assert!(!format!("{:?}", config.settings).contains("s3cr3t"));
+    assert!(
+        config
+            .settings
+            .iter()
+            .all(|setting| !setting.key.starts_with("defaults."))
+    );
+    assert!(config.settings.is_sorted_by_key(|setting| setting.key));
+    let overrides = Overrides {
+        listen: Some("127.0.0.1:1".to_owned()),
+        store_url: Some("postgres://other".to_owned()),
+    };
+    let config = Config::parse(&home(), "", &overrides).unwrap();
+    assert_eq!(
+        setting(&config, "grpc.listen"),
+        ("\"127.0.0.1:1\"".to_owned(), false, false)
+    );
+    assert_eq!(
+        setting(&config, "store.url"),
+        ("\"postgres://other\"".to_owned(), false, false)
+    );
+}
+
+#[test]
+fn what_the_daemon_obeys_needs_a_restart_and_nothing_else() {
+    for key in [
+        "daemon.socket",
+        "log.level",
+        "limits.calls",
+        "store.url",
+        "memory.workspace.auto_create",
+        "auth.tokens_file",
+    ] {
+        assert!(needs_restart(key), "{key}");
+    }
+    for key in [
+        "defaults.agent",
+        "permissions.mode",
+        "config.unknown_keys",
+        "providers.p.model",
+        "gateway.x",
+        "nonsense",
+    ] {
+        assert!(!needs_restart(key), "{key}");
+    }
 }

@@ -9,9 +9,9 @@ use compozy_domain::{
 use compozy_proto::change::v1 as pb;
 use compozy_proto::workspace::v1 as workspace_pb;
 
-use super::{reference::reference, timestamp, workspace};
+use super::{profile, reference::reference, timestamp, workspace};
 use crate::resume_token::Binding;
-use crate::watch::{Lost, Start, WatchWanted};
+use crate::watch::{Lost, Record, Start, WatchWanted};
 
 const METHOD: &str = "compozy.change.v1.CatalogChangeService/WatchCatalog";
 /// Nanoseconds that are less than a second.
@@ -160,18 +160,25 @@ pub fn change(change: &NewChange, seen: &SeenChange<'_>, token: String) -> pb::C
     }
 }
 
-/// The row of a workspace, with nothing in it that the caller may not know.
+/// A row, with nothing in it that the caller may not know.
 #[must_use]
-pub fn row(row: &Workspace, visibility: &Visibility) -> pb::Row {
+pub fn row(row: &Record, visibility: &Visibility) -> pb::Row {
+    let record = match row {
+        Record::Workspace(row) => pb::row::Record::Workspace(workspace_row(row, visibility)),
+        Record::Profile(row) => pb::row::Record::Profile(profile::record(row)),
+        Record::Selection(row) => pb::row::Record::Selection(profile::selection(row)),
+    };
+    pb::Row { record: Some(record) }
+}
+
+fn workspace_row(row: &Workspace, visibility: &Visibility) -> workspace_pb::Workspace {
     let mut record = workspace::record(row, None);
     if let Visibility::Only(ids) = visibility {
         record
             .shares_identity_with
             .retain(|id| ids.iter().any(|visible| visible.as_str() == id));
     }
-    pb::Row {
-        record: Some(pb::row::Record::Workspace(record)),
-    }
+    record
 }
 
 /// Changes.

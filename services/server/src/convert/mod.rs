@@ -2,17 +2,24 @@
 //! taken apart field by field, so that a new field does not compile until somebody decides about it.
 
 pub mod change;
+pub mod definition;
+pub mod diagnostic;
 pub mod directory;
+mod fitted;
 pub mod identity;
 pub mod list;
+pub mod mcp;
 pub mod order;
 pub mod page;
+pub mod profile;
 pub mod prune;
 pub mod reference;
 pub mod register;
 pub mod relink;
 pub mod remove;
 pub mod request_id;
+pub mod resolve;
+pub mod tree;
 pub mod update;
 pub mod workspace;
 

@@ -4,9 +4,11 @@ use compozy_domain::workspace::IdentityPolicy;
 use compozy_domain::{CatalogError, WorkspaceName, limits, text};
 use compozy_proto::workspace::v1 as pb;
 
+use super::diagnostic::findings;
+use super::profile;
 use super::workspace::{provisional_record, record};
 use crate::registry::NamedPath;
-use crate::registry::register::{Diagnostic, RegisterWanted, Registration};
+use crate::registry::register::{RegisterWanted, Registration};
 use crate::resume_token;
 use crate::seal::Seal;
 
@@ -28,6 +30,7 @@ pub fn wanted(request: pb::RegisterWorkspaceRequest) -> Result<RegisterWanted, C
         reuse_enclosing,
         validate_only,
         request_id: _,
+        profile,
     } = request;
     if let Some(title) = &title {
         text::check_title(title, "title")?;
@@ -45,6 +48,7 @@ pub fn wanted(request: pb::RegisterWorkspaceRequest) -> Result<RegisterWanted, C
         reuse_enclosing,
         validate_only,
         is_default: false,
+        profile: profile::asked(profile, None)?.request,
     })
 }
 
@@ -78,7 +82,7 @@ pub fn answer(seal: &Seal, registration: &Registration) -> pb::RegisterWorkspace
         }),
         created: *created,
         relinked_from: relinked_from.clone(),
-        diagnostics: diagnostics.iter().map(warning).collect(),
+        diagnostics: findings(diagnostics),
         revision: resume_token::encode(seal, &workspace.revision),
     }
 }
@@ -88,23 +92,5 @@ fn policy(value: i32) -> IdentityPolicy {
         pb::IdentityPolicy::Unspecified | pb::IdentityPolicy::Share => IdentityPolicy::Share,
         pb::IdentityPolicy::Fork => IdentityPolicy::Fork,
         pb::IdentityPolicy::Reject => IdentityPolicy::Reject,
-    }
-}
-
-fn warning(diagnostic: &Diagnostic) -> pb::Diagnostic {
-    let Diagnostic {
-        code,
-        path,
-        message,
-        remedy,
-    } = diagnostic;
-    pb::Diagnostic {
-        code: (*code).to_owned(),
-        severity: pb::Severity::Warning.into(),
-        path: path.clone(),
-        line: 0,
-        column: 0,
-        message: message.clone(),
-        remedy: remedy.clone(),
     }
 }

@@ -1,7 +1,8 @@
 //! Request ids: how a repetition of a mutating request is told from a different one.
 
 use compozy_domain::{CatalogError, RequestId};
-use compozy_proto::workspace::v1 as pb;
+use compozy_proto::profile::v1 as profile;
+use compozy_proto::workspace::v1 as workspace;
 use sha2::{Digest, Sha256};
 
 /// A request that changes something and is carried out once.
@@ -38,9 +39,9 @@ pub fn request_id<Q: Mutating>(request: &Q) -> Result<Option<(RequestId, [u8; 32
 }
 
 macro_rules! mutating {
-    ($($request:ident = $method:literal $(, only_a_try: $flag:ident)?;)+) => {
-        $(impl Mutating for pb::$request {
-            const METHOD: &'static str = concat!("compozy.workspace.v1.WorkspaceService/", $method);
+    ($package:ident, $service:literal; $($request:ident = $method:literal $(, only_a_try: $flag:ident)?;)+) => {
+        $(impl Mutating for $package::$request {
+            const METHOD: &'static str = concat!("compozy.", stringify!($package), ".v1.", $service, "/", $method);
 
             fn take_request_id(&mut self) -> String {
                 std::mem::take(&mut self.request_id)
@@ -54,6 +55,7 @@ macro_rules! mutating {
 }
 
 mutating! {
+    workspace, "WorkspaceService";
     RegisterWorkspaceRequest = "RegisterWorkspace", only_a_try: validate_only;
     UpdateWorkspaceRequest = "UpdateWorkspace", only_a_try: validate_only;
     RelinkWorkspaceRequest = "RelinkWorkspace", only_a_try: validate_only;
@@ -64,6 +66,17 @@ mutating! {
     CreateDirectoryRequest = "CreateDirectory";
 }
 
+mutating! {
+    profile, "ProfileService";
+    CreateProfileRequest = "CreateProfile";
+    UpdateProfileRequest = "UpdateProfile";
+    RenameProfileRequest = "RenameProfile";
+    ArchiveProfileRequest = "ArchiveProfile";
+    UnarchiveProfileRequest = "UnarchiveProfile";
+    DeleteProfileRequest = "DeleteProfile";
+    SelectProfileRequest = "SelectProfile";
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -71,8 +84,8 @@ mod tests {
 
     const ULID: &str = "01J0ZK3M5N7P9Q1R3S5T7V9WXY";
 
-    fn request(path: &str, id: &str) -> pb::RegisterWorkspaceRequest {
-        pb::RegisterWorkspaceRequest {
+    fn request(path: &str, id: &str) -> workspace::RegisterWorkspaceRequest {
+        workspace::RegisterWorkspaceRequest {
             path: path.into(),
             request_id: id.into(),
             ..Default::default()
@@ -91,7 +104,7 @@ mod tests {
     fn w108_w318_what_is_not_remembered() {
         assert!(request_id(&request("/a", "abc")).is_err());
         assert_eq!(request_id(&request("/a", "")).unwrap(), None);
-        let only_try = pb::RegisterWorkspaceRequest {
+        let only_try = workspace::RegisterWorkspaceRequest {
             validate_only: true,
             ..request("/a", ULID)
         };

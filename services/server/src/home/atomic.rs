@@ -35,8 +35,22 @@ pub fn write_private_in(
     bytes: &[u8],
     random: &dyn Random,
 ) -> io::Result<()> {
+    write_in(directory, name, bytes, PRIVATE, random)
+}
+
+/// As [`write_private_in`], with this mode whatever the umask.
+///
+/// # Errors
+/// As [`write_private`].
+pub fn write_in(
+    directory: BorrowedFd<'_>,
+    name: &OsStr,
+    bytes: &[u8],
+    mode: Mode,
+    random: &dyn Random,
+) -> io::Result<()> {
     let temporary = temporary_name(name, random)?;
-    let written = fill(directory, &temporary, bytes).and_then(|()| {
+    let written = fill(directory, &temporary, bytes, mode).and_then(|()| {
         Ok(rustix::fs::renameat(
             directory,
             temporary.as_str(),
@@ -68,6 +82,30 @@ pub fn remove_leftovers(home: &Path) {
     }
 }
 
+/// Removes what a write of this file left behind when its process was killed. Only for whoever holds a lock that keeps
+/// other writers of the file away.
+///
+/// # Errors
+/// What the system says.
+pub fn remove_leftovers_of(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let start = format!(".{}.", name.to_string_lossy());
+    for entry in rustix::fs::Dir::read_from(directory)? {
+        let entry = entry?;
+        let Ok(found) = entry.file_name().to_str() else {
+            continue;
+        };
+        let between = found
+            .strip_prefix(&start)
+            .and_then(|rest| rest.strip_suffix(TEMPORARY_SUFFIX));
+        if between
+            .is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        {
+            rustix::fs::unlinkat(directory, entry.file_name(), AtFlags::empty())?;
+        }
+    }
+    Ok(())
+}
+
 /// Opens the file's directory step by step from the home, through no link.
 fn open_parent<'a>(home: &Path, path: &'a Path) -> io::Result<(OwnedFd, &'a OsStr)> {
     let outside = || io::Error::new(io::ErrorKind::InvalidInput, "the file does not lie in the home");
@@ -81,11 +119,11 @@ fn open_parent<'a>(home: &Path, path: &'a Path) -> io::Result<(OwnedFd, &'a OsSt
     Ok((directory, name))
 }
 
-fn fill(directory: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> io::Result<()> {
+fn fill(directory: BorrowedFd<'_>, name: &str, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = rustix::fs::openat(directory, name, flags, PRIVATE)?;
-    // The umask may have taken bits away.
-    rustix::fs::fchmod(&file, PRIVATE)?;
+    // The umask may have taken bits away; others may look only at what they are meant to see.
+    rustix::fs::fchmod(&file, mode)?;
     let mut file = File::from(file);
     file.write_all(bytes)?;
     file.sync_all()
@@ -156,7 +194,7 @@ mod tests {
         // What a process leaves that dies between the two steps.
         let (directory, name) = open_parent(home.path(), &path).unwrap();
         let temporary = temporary_name(name, &SystemRandom).unwrap();
-        fill(directory.as_fd(), &temporary, b"half").unwrap();
+        fill(directory.as_fd(), &temporary, b"half", PRIVATE).unwrap();
         let theirs = home.path().join(".other.tmp");
         std::fs::write(&theirs, "whole").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"old");

@@ -180,7 +180,7 @@ impl Registry {
         })
     }
 
-    async fn begin(&self, caller: &Caller, work: IntentWork) -> Result<Intent, CatalogError> {
+    pub(super) async fn begin(&self, caller: &Caller, work: IntentWork) -> Result<Intent, CatalogError> {
         let now = self.now();
         let intent = Intent {
             id: IntentId(new_ulid(now, self.random.as_ref())?),
@@ -199,7 +199,7 @@ impl Registry {
     }
 
     /// Deletes an intent. If that fails it stays, and recovery finds nothing left to undo.
-    async fn end(&self, intent: Intent) {
+    pub(super) async fn end(&self, intent: Intent) {
         if let Err(error) = self.store.end_intent(&intent.id).await {
             tracing::warn!(%error, intent = intent.id.0, "a finished intent could not be deleted yet");
             self.leave_unfinished(intent);
@@ -235,5 +235,7 @@ pub(super) fn undo_work(files: &dyn Files, root: &Directory, work: &IntentWork) 
             let content = ContentHash::from_bytes(*content);
             identity::undo_replace(files, root, &content, previous).map(|_| ())
         }
+        // No work on the files of a root: `Registry::recover_rename`.
+        IntentWork::RenameProfile { .. } => Ok(()),
     }
 }

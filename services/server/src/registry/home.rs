@@ -45,6 +45,7 @@ impl Registry {
             reuse_enclosing: false,
             validate_only: false,
             is_default: true,
+            profile: None,
         };
         let caller = Caller {
             principal: Arc::new(Principal::local()),

@@ -16,12 +16,14 @@ mod list;
 mod observer;
 mod order;
 mod paths;
+pub mod profile;
 mod prune;
 mod recovery;
 mod reference;
 pub mod register;
 mod relink;
 mod remove;
+mod resolve;
 mod status;
 mod update;
 
@@ -45,6 +47,7 @@ pub use relink::{RelinkWanted, Relinked};
 pub use remove::RemoveWanted;
 pub use update::{DirsWanted, UpdateWanted};
 
+use crate::resolution::Resolution;
 use crate::tasks::Tasks;
 
 /// What the configuration says about workspaces.
@@ -98,7 +101,9 @@ pub struct Registry {
     looks: status::Looks,
     /// Intents of this process whose work could not be undone yet.
     unfinished: std::sync::Mutex<Vec<Intent>>,
+    resolution: Arc<Resolution>,
     observer_wake: Notify,
+    observer_wanted: std::sync::Mutex<observer::Wanted>,
 }
 
 impl Registry {
@@ -115,6 +120,7 @@ impl Registry {
             owner,
             settings,
         } = parts;
+        let resolution = Resolution::new(Arc::clone(&files), Arc::clone(&clock), tasks.clone());
         Arc::new(Self {
             store,
             files,
@@ -127,7 +133,9 @@ impl Registry {
             in_flight: in_flight::InFlight::default(),
             looks: status::Looks::default(),
             unfinished: std::sync::Mutex::default(),
+            resolution: Arc::new(resolution),
             observer_wake: Notify::new(),
+            observer_wanted: std::sync::Mutex::default(),
         })
     }
 
@@ -137,9 +145,10 @@ impl Registry {
         &self.host
     }
 
-    /// Makes the observer look now instead of at the end of its minute.
-    pub fn wake_observer(&self) {
-        self.observer_wake.notify_one();
+    /// Where snapshots are made and kept.
+    #[must_use]
+    pub fn resolution(&self) -> &Arc<Resolution> {
+        &self.resolution
     }
 
     fn now(&self) -> Timestamp {

@@ -2,10 +2,11 @@
 //! that records a status; reads use what it last saw. In a record it changes nothing but a root that now leads
 //! elsewhere, and it removes nothing.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use compozy_domain::{CatalogError, Visibility, Workspace, WorkspaceStatus};
+use compozy_domain::{CatalogError, Visibility, Workspace, WorkspaceId, WorkspaceStatus};
 use compozy_resolver::{Directory, Files, observe};
 use compozy_store::{Call, Observation, Relink};
 use tokio_util::sync::CancellationToken;
@@ -19,12 +20,25 @@ const ROUND: Duration = Duration::from_secs(60);
 const PERIOD: Duration = Duration::from_secs(50);
 /// The same for a round that somebody asked for.
 const PERIOD_WHEN_WOKEN: Duration = Duration::from_secs(1);
+/// Between two looks that somebody asked for: whoever asks all the time has to wait.
+const PAUSE_WHEN_WOKEN: Duration = Duration::from_secs(1);
+/// Workspaces that may be asked for meanwhile; what is beyond waits for its round.
+const WANTED_MAX: usize = 1_000;
 /// Workspaces that are looked at together.
 const BATCH: u32 = 100;
 /// For all roots of one batch.
 const BATCH_BOUND: Duration = Duration::from_secs(5);
 /// For one write of the observer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the observer is asked to look at before its next round.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    /// Everything.
+    round: bool,
+    /// These workspaces.
+    workspaces: BTreeSet<WorkspaceId>,
+}
 
 /// What a look at one root showed.
 #[derive(Debug, Clone)]
@@ -37,17 +51,78 @@ struct Sight {
 impl Registry {
     /// Observes until it is told to stop.
     pub async fn run_observer(self: Arc<Self>, stop: CancellationToken) {
+        let (mut next_round, mut next_woken) = (tokio::time::Instant::now(), tokio::time::Instant::now());
         let mut period = PERIOD;
+        let mut wanted = Wanted {
+            round: true,
+            workspaces: BTreeSet::new(),
+        };
         loop {
-            if let Err(error) = self.observe_round(period).await {
-                tracing::warn!(%error, "the roots could not be observed");
+            if wanted.round {
+                next_round = tokio::time::Instant::now() + ROUND;
+                tell(self.observe_round(period).await.map(drop));
             }
-            period = tokio::select! {
+            tell(self.observe_these(wanted.workspaces).await);
+            wanted = tokio::select! {
                 () = stop.cancelled() => return,
-                () = tokio::time::sleep(ROUND) => PERIOD,
-                () = self.observer_wake.notified() => PERIOD_WHEN_WOKEN,
+                () = tokio::time::sleep_until(next_round) => {
+                    period = PERIOD;
+                    self.take_wanted(true)
+                }
+                () = self.woken(next_woken) => {
+                    next_woken = tokio::time::Instant::now() + PAUSE_WHEN_WOKEN;
+                    period = PERIOD_WHEN_WOKEN;
+                    self.take_wanted(false)
+                }
             };
         }
+    }
+
+    async fn woken(&self, not_before: tokio::time::Instant) {
+        tokio::time::sleep_until(not_before).await;
+        self.observer_wake.notified().await;
+    }
+
+    fn take_wanted(&self, round: bool) -> Wanted {
+        let mut wanted = std::mem::take(&mut *self.wanted());
+        wanted.round |= round;
+        wanted
+    }
+
+    /// Makes the observer look at everything now instead of at the end of its minute.
+    pub fn wake_observer(&self) {
+        self.wanted().round = true;
+        self.observer_wake.notify_one();
+    }
+
+    /// Makes the observer look at one workspace now.
+    pub fn wake_observer_for(&self, id: &WorkspaceId) {
+        let mut wanted = self.wanted();
+        if wanted.workspaces.len() < WANTED_MAX {
+            wanted.workspaces.insert(id.clone());
+        }
+        drop(wanted);
+        self.observer_wake.notify_one();
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, Wanted> {
+        self.observer_wanted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at workspaces that somebody asked for, as far as they are of this host.
+    async fn observe_these(&self, ids: BTreeSet<WorkspaceId>) -> Result<(), CatalogError> {
+        if self.host.is_none() {
+            return Ok(());
+        }
+        let ids: Vec<WorkspaceId> = ids.into_iter().collect();
+        for some in ids.chunks(BATCH as usize) {
+            let mut rows = self.store.find_all(some, &Visibility::All).await?;
+            rows.retain(|row| row.host_id == self.host);
+            self.observe_rows(&rows).await?;
+        }
+        Ok(())
     }
 
     /// One round over all roots of this host, unless one was begun within `period`. Says whether it took place.
@@ -160,7 +235,9 @@ impl Registry {
             deadline,
             remember: None,
         };
-        match self.store.relink(relink, call).await.map_err(CatalogError::from) {
+        let relinked = self.store.relink(relink, call).await;
+        self.resolution.forget(&row.id);
+        match relinked.map_err(CatalogError::from) {
             Ok(_) => Ok(true),
             // Somebody else was quicker; the next round sees what became of it.
             Err(
@@ -170,5 +247,11 @@ impl Registry {
             ) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+fn tell(observed: Result<(), CatalogError>) {
+    if let Err(error) = observed {
+        tracing::warn!(%error, "the roots could not be observed");
     }
 }

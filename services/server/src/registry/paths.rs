@@ -141,7 +141,7 @@ impl Registry {
 }
 
 /// The configured roots as they lie on the disk now. One that is away allows nothing.
-fn canonical_roots(files: &dyn Files, configured: &[String]) -> AllowedRoots {
+pub(super) fn canonical_roots(files: &dyn Files, configured: &[String]) -> AllowedRoots {
     let found = configured.iter().filter_map(|root| files.directory(root).ok());
     AllowedRoots::Only(found.map(|directory| directory.path).collect())
 }

@@ -71,8 +71,15 @@ impl Registry {
             .unwrap_or(PRUNED_MAX)
             .max(1);
         prune.apply = true;
-        self.write(call, Written::clone, |call| self.store.prune(prune, call))
-            .await
+        let reply = self
+            .write(call, Written::clone, |call| self.store.prune(prune, call))
+            .await;
+        if let Ok(Reply::Fresh(pruned)) = &reply {
+            for workspace in &pruned.value.workspaces {
+                self.resolution.forget(&workspace.id);
+            }
+        }
+        reply
     }
 
     /// What is due, with nothing removed.

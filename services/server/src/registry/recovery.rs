@@ -62,7 +62,9 @@ impl Registry {
             .await?;
         for intent in abandoned {
             match self.recover_one(&intent).await {
-                Ok(()) => tracing::info!(intent = intent.id.0, "work that was cut off was settled"),
+                Ok(true) => tracing::info!(intent = intent.id.0, "work that was cut off was settled"),
+                // Another daemon's, on the same disk.
+                Ok(false) => {}
                 Err(error) => {
                     tracing::warn!(%error, intent = intent.id.0, "work that was cut off stays unfinished");
                 }
@@ -71,17 +73,76 @@ impl Registry {
         Ok(())
     }
 
-    async fn recover_one(&self, intent: &Intent) -> Result<(), CatalogError> {
+    /// Puts the directories of profiles back in place whose renames were cut off, before anybody is answered. Whoever
+    /// holds the lock of this home is its only daemon: others that began one here are dead, and no lease need lapse.
+    /// Until the row is written, an intent lies at the name that it has.
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn recover_renames(&self) -> Result<(), CatalogError> {
+        let directories = self.profile_directories();
+        for name in self.store.profile_names().await? {
+            let left = self
+                .store
+                .intents_at(&self.host, &directories.path(&name))
+                .await?;
+            for intent in left {
+                let is_rename = matches!(intent.work, IntentWork::RenameProfile { .. });
+                if !is_rename || intent.owner == self.owner {
+                    continue;
+                }
+                if let Err(error) = self.recover_one(&intent).await {
+                    tracing::warn!(%error, intent = intent.id.0, "a rename that was cut off stays unfinished");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles renames of this process whose outcome is not known yet, before anybody else uses these directories.
+    ///
+    /// # Errors
+    /// Why it is still not known.
+    pub(super) async fn settle_renames_of(&self, paths: &[String]) -> Result<(), CatalogError> {
+        let is_about = |work: &IntentWork| match work {
+            IntentWork::RenameProfile { from, to, .. } => paths.contains(from) || paths.contains(to),
+            _ => false,
+        };
+        let left: Vec<Intent> = {
+            let mut all = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner);
+            all.extract_if(.., |intent| is_about(&intent.work)).collect()
+        };
+        let mut failed = None;
+        for intent in left {
+            if let Err(error) = self.recover_one(&intent).await {
+                self.leave_unfinished(intent);
+                failed = Some(error);
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Answers whether the intent is settled.
+    async fn recover_one(&self, intent: &Intent) -> Result<bool, CatalogError> {
         let deadline = Instant::now() + PATIENCE;
-        let (IntentWork::CreateIdentity { root_dir, .. }
-        | IntentWork::ReplaceIdentity { root_dir, .. }
-        | IntentWork::TakenOver { root_dir, .. }) = &intent.work;
+        let root_dir = match &intent.work {
+            IntentWork::CreateIdentity { root_dir, .. }
+            | IntentWork::ReplaceIdentity { root_dir, .. }
+            | IntentWork::TakenOver { root_dir, .. } => root_dir,
+            IntentWork::RenameProfile { profile_id, from, to } => {
+                let is_settled = self.recover_rename(deadline, profile_id, from, to).await?;
+                if is_settled {
+                    self.store.end_intent(&intent.id).await?;
+                }
+                return Ok(is_settled);
+            }
+        };
         let _lock = within(deadline, self.store.lock_path(&self.host, root_dir)).await?;
         if !self.is_held_by_row(deadline, intent, root_dir).await? {
             self.undo_on_disk(deadline, intent, root_dir).await?;
         }
         self.store.end_intent(&intent.id).await?;
-        Ok(())
+        Ok(true)
     }
 
     /// Whether a registration relies on the file as it is. An intent that is there tells that its own row was not
@@ -118,7 +179,10 @@ impl Registry {
             for intent in left {
                 let (IntentWork::CreateIdentity { content, .. }
                 | IntentWork::ReplaceIdentity { content, .. }
-                | IntentWork::TakenOver { content, .. }) = intent.work;
+                | IntentWork::TakenOver { content, .. }) = intent.work
+                else {
+                    continue;
+                };
                 if let Err(error) = identity::sweep(files, &root, &ContentHash::from_bytes(content)) {
                     // Its recovery tries again; the registration does not depend on it.
                     tracing::warn!(%error, intent = intent.id.0, "half-written files could not be swept yet");
@@ -153,7 +217,7 @@ fn holds(files: &dyn Files, root: &str, work: &IntentWork, row: &Workspace) -> b
         .ok()
         .map(|root| identity::read(files, &root));
     match (file, work) {
-        (Some(Ok(None)), _) | (_, IntentWork::TakenOver { .. }) => false,
+        (Some(Ok(None)), _) | (_, IntentWork::TakenOver { .. } | IntentWork::RenameProfile { .. }) => false,
         (Some(Ok(Some(found))), IntentWork::CreateIdentity { content, .. }) => {
             ContentHash::of(&found.bytes).as_bytes() == content
         }

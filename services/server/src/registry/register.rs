@@ -1,13 +1,14 @@
 //! Registering a directory, or finding that it is registered.
 
 mod finish;
+mod first;
 mod plan;
 
 use std::sync::Arc;
 
 use compozy_domain::error::PathConflict;
 use compozy_domain::workspace::{IdentityPolicy, clean_dirs};
-use compozy_domain::{CatalogError, IdentityFault, Scope, Visibility, Workspace, WorkspaceName};
+use compozy_domain::{CatalogError, Diagnostic, IdentityFault, Scope, Visibility, Workspace, WorkspaceName};
 use compozy_resolver::{Directory, identity};
 use compozy_store::Written;
 
@@ -39,6 +40,8 @@ pub struct RegisterWanted {
     pub validate_only: bool,
     /// Whether this is the operator's home, registered by the first start.
     pub is_default: bool,
+    /// Name or id of the profile of the first resolve; the active one if none.
+    pub profile: Option<String>,
 }
 
 /// What became of it.
@@ -52,21 +55,8 @@ pub struct Registration {
     pub provisional: bool,
     /// Where the root was before, if the directory was moved.
     pub relinked_from: Option<String>,
-    /// What the caller should know.
+    /// What the caller should know, sorted.
     pub diagnostics: Vec<Diagnostic>,
-}
-
-/// One finding that did not make the call fail.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// Stable word for machines.
-    pub code: &'static str,
-    /// The directory that it is about.
-    pub path: String,
-    /// One sentence.
-    pub message: String,
-    /// What to do.
-    pub remedy: String,
 }
 
 /// A request whose paths are resolved.
@@ -81,7 +71,8 @@ impl Registry {
     /// Registers a directory, or answers the registration that it has.
     ///
     /// # Errors
-    /// [`CatalogError`] of paths, names, identities and conflicts; nothing is left behind then.
+    /// [`CatalogError`] of paths, names, identities, profiles and conflicts; [`CatalogError::Config`] for a directory
+    /// whose configuration or own agents are broken; nothing is left behind then.
     pub async fn register(
         self: Arc<Self>,
         call: WriteCall<Registration>,
@@ -102,6 +93,7 @@ impl Registry {
         let root = self.admit_root(caller, &wanted.path).await?;
         let dirs = self.admit_all(caller, &wanted.additional_dirs).await?;
         let dirs = clean_dirs(&root.path, &dirs, "additional_dirs")?;
+        self.require_profile(caller, &wanted).await?;
         if wanted.reuse_enclosing
             && let Some((owner, _)) = self.owner_of(caller, &root).await?
             && let Some(reply) = self.answer_existing(call, &owner).await?

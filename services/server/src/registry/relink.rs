@@ -90,7 +90,7 @@ impl Registry {
         if !wanted.force {
             self.require_identity(caller, &workspace, &root).await?;
         }
-        let from_root = workspace.root_dir.clone();
+        let (from_root, id) = (workspace.root_dir.clone(), workspace.id.clone());
         let relink = Relink {
             etag: Some(workspace.etag()),
             id: workspace.id,
@@ -100,8 +100,11 @@ impl Registry {
             validate_only: wanted.validate_only,
         };
         let outcome = move |written: &Written<Workspace>| relinked(written, Some(from_root.clone()));
-        self.write(call, outcome, |call| self.store.relink(relink, call))
-            .await
+        let reply = self
+            .write(call, outcome, |call| self.store.relink(relink, call))
+            .await;
+        self.resolution.forget(&id);
+        reply
     }
 
     async fn refuse_taken_root(

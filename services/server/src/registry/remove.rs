@@ -42,6 +42,7 @@ impl Registry {
                 Err(CatalogError::WorkspaceNotFound { .. }) if allow_missing => None,
                 Err(error) => return Err(error),
             };
+            let forgotten = id.clone();
             let remove = Remove {
                 id,
                 etag,
@@ -49,9 +50,13 @@ impl Registry {
                 delete_sessions,
                 reference: reference.text,
             };
-            registry
+            let reply = registry
                 .write(&call, Written::clone, |call| registry.store.remove(remove, call))
-                .await
+                .await;
+            if let Some(id) = forgotten {
+                registry.resolution.forget(&id);
+            }
+            reply
         })
         .await
     }

@@ -73,6 +73,7 @@ impl Registry {
         } = wanted;
         let workspace = self.find(&call.caller, &reference).await?;
         let dirs = self.canonical_dirs(&call.caller, &workspace, dirs).await?;
+        let id = workspace.id.clone();
         let update = Update {
             id: workspace.id,
             etag,
@@ -84,8 +85,11 @@ impl Registry {
             },
             validate_only,
         };
-        self.write(call, Written::clone, |call| self.store.update(update, call))
-            .await
+        let reply = self
+            .write(call, Written::clone, |call| self.store.update(update, call))
+            .await;
+        self.resolution.forget(&id);
+        reply
     }
 
     async fn canonical_dirs(

@@ -1,14 +1,22 @@
-//! `compozy.admin.v1`: what the server is, backups, and its orderly end.
+//! `compozy.admin.v1`: what the server is, its settings, backups, and its orderly end.
 
-use compozy_domain::{AbsolutePath, CatalogError, CatalogId, HostId, Scope, Timestamp, Visibility, limits};
+mod settings;
+
+use std::sync::Arc;
+
+use compozy_domain::{
+    AbsolutePath, CatalogError, CatalogId, HostId, Principal, Scope, Timestamp, Visibility, limits,
+};
 use compozy_proto::admin::v1::admin_service_server::AdminService;
 use compozy_proto::admin::v1::{
-    BackupFile, BackupRequest, BackupResponse, DirectoryPicker, GetServerInfoRequest, GetServerInfoResponse,
-    Limits, ShutdownRequest, ShutdownResponse, StoreKind,
+    BackupFile, BackupRequest, BackupResponse, DirectoryPicker, GetConfigRequest, GetConfigResponse,
+    GetServerInfoRequest, GetServerInfoResponse, Limits, SetConfigRequest, SetConfigResponse,
+    ShutdownRequest, ShutdownResponse, StoreKind,
 };
 use prost_types::Timestamp as ProtoTimestamp;
 use tonic::{Request, Response, Status};
 
+pub use self::settings::Settings;
 use crate::backup::{BackupDone, Backups, FileEntry};
 use crate::layer::principal;
 use crate::shutdown::Shutdown;
@@ -23,20 +31,44 @@ pub struct Admin {
     info: GetServerInfoResponse,
     shutdown: Shutdown,
     backups: Backups,
+    settings: Settings,
+}
+
+/// What the service is made from.
+#[derive(Debug)]
+pub struct Parts<'p> {
+    /// Identity of the catalog.
+    pub catalog_id: &'p CatalogId,
+    /// Whose disk the server looks at.
+    pub host_id: &'p HostId,
+    /// The engine.
+    pub store_kind: StoreKind,
+    /// When the process started.
+    pub started_at: Timestamp,
+    /// The way to end it.
+    pub shutdown: Shutdown,
+    /// The maker of backups.
+    pub backups: Backups,
+    /// The daemon's own settings.
+    pub settings: Settings,
+    /// `limits.watchers`.
+    pub watchers_max: usize,
 }
 
 impl Admin {
     /// The service of this process.
     #[must_use]
-    pub fn new(
-        catalog_id: &CatalogId,
-        host_id: &HostId,
-        store_kind: StoreKind,
-        started_at: Timestamp,
-        shutdown: Shutdown,
-        backups: Backups,
-        watchers_max: usize,
-    ) -> Self {
+    pub fn new(parts: Parts<'_>) -> Self {
+        let Parts {
+            catalog_id,
+            host_id,
+            store_kind,
+            started_at,
+            shutdown,
+            backups,
+            settings,
+            watchers_max,
+        } = parts;
         let picker = if host_id.is_none() {
             DirectoryPicker::None
         } else {
@@ -60,6 +92,7 @@ impl Admin {
             info,
             shutdown,
             backups,
+            settings,
         }
     }
 }
@@ -88,19 +121,41 @@ impl AdminService for Admin {
     }
 
     async fn backup(&self, request: Request<BackupRequest>) -> Result<Response<BackupResponse>, Status> {
-        let caller = principal(&request)
-            .and_then(|caller| caller.require(Scope::Admin).map(|()| caller))
-            .map_err(status)?;
-        // A copy holds every workspace.
-        if caller.visibility != Visibility::All {
-            return Err(status(CatalogError::ScopeDenied {
-                scope: Scope::Admin.as_str(),
-            }));
-        }
+        let caller = administrator(&request).map_err(status)?;
         let BackupRequest { directory } = request.into_inner();
         let wanted = AbsolutePath::parse(&directory, "directory").map_err(status)?;
         let done = self.backups.write(&caller, &wanted).await.map_err(status)?;
         Ok(Response::new(backup_answer(done)))
+    }
+
+    async fn get_config(
+        &self,
+        request: Request<GetConfigRequest>,
+    ) -> Result<Response<GetConfigResponse>, Status> {
+        administrator(&request).map_err(status)?;
+        Ok(Response::new(self.settings.get()))
+    }
+
+    async fn set_config(
+        &self,
+        request: Request<SetConfigRequest>,
+    ) -> Result<Response<SetConfigResponse>, Status> {
+        administrator(&request).map_err(status)?;
+        let done = self.settings.set(request.into_inner()).await;
+        Ok(Response::new(done.map_err(status)?))
+    }
+}
+
+/// The caller, if it may have what is about the whole catalog: a copy of it, or the daemon's own settings. Somebody who
+/// sees a few workspaces only may not.
+fn administrator<T>(request: &Request<T>) -> Result<Arc<Principal>, CatalogError> {
+    let caller = principal(request)?;
+    caller.require(Scope::Admin)?;
+    match caller.visibility {
+        Visibility::All => Ok(caller),
+        Visibility::Only(_) => Err(CatalogError::ScopeDenied {
+            scope: Scope::Admin.as_str(),
+        }),
     }
 }
 

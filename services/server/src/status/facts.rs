@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compozy_domain::error::PathConflict;
-use compozy_domain::{CatalogError, IdentityFault, Reason, WorkspaceId};
+use compozy_domain::{CatalogError, Diagnostic, IdentityFault, Reason, WorkspaceId};
 use tonic::Code;
 
 use super::{RETRY_AFTER, code, record_defect};
@@ -50,15 +50,38 @@ impl Facts {
                     "was used for a different request".to_owned(),
                 );
             }
-            CatalogError::Config { path, line, problem } => {
-                facts.tell_line(line);
-                facts.tell("problem", problem);
-                facts.tell("path", path);
-            }
+            CatalogError::Config { problems } => facts.config(problems),
             CatalogError::WorkspaceNotFound { reference } => {
                 facts.resource = Some(("workspace", reference.clone()));
                 facts.tell("reference", reference);
             }
+            CatalogError::ProfileNotFound { reference } => {
+                facts.resource = Some(("profile", reference.clone()));
+                facts.tell("reference", reference);
+            }
+            CatalogError::AgentNotFound { name } => {
+                facts.resource = Some(("agent", name.clone()));
+                facts.tell("name", name);
+            }
+            CatalogError::DefinitionNotFound { kind, name } => {
+                facts.resource = Some((kind, name.clone()));
+                facts.tell("name", name);
+            }
+            CatalogError::FingerprintStale => facts.precondition = Some("fingerprint".to_owned()),
+            CatalogError::ProfileNameConflict { name, is_archived: _ } => {
+                facts.resource = Some(("profile", name.clone()));
+                facts.tell("name", name);
+            }
+            CatalogError::ProfileDirectoryExists { path } => {
+                facts.resource = Some(("directory", path.clone()));
+                facts.tell("path", path);
+            }
+            CatalogError::ProfilePermanent => facts.precondition_on("name", "default".to_owned()),
+            CatalogError::ProfileInUse {
+                name,
+                session_count: _,
+            }
+            | CatalogError::ProfileArchived { name } => facts.precondition_on("name", name),
             CatalogError::NameConflict { name, holder } => {
                 facts.resource = Some(("workspace", name.clone()));
                 facts.tell("name", name);
@@ -110,8 +133,12 @@ impl Facts {
                 facts.tell("problem", defect);
                 facts.precondition_on("id", id);
             }
-            CatalogError::EtagMismatch { id } => facts.precondition_on("id", id.to_string()),
+            CatalogError::EtagMismatch { id } => facts.precondition_on("id", id),
             CatalogError::MessageTooLarge { limit } => facts.tell("limit", limit.to_string()),
+            CatalogError::AnswerTooLarge { limit, remedy } => {
+                facts.tell("limit", limit.to_string());
+                facts.tell("remedy", remedy);
+            }
             CatalogError::ScopeDenied { scope } => facts.tell("scope", scope),
             CatalogError::StoreUnavailable { outcome_unknown } => {
                 facts.retry_after = Some(RETRY_AFTER);
@@ -185,6 +212,23 @@ impl Facts {
         }
         self.tell("field", field);
         self.tell("path", path);
+    }
+
+    /// Each problem is a violation of its own: where it is, and what is wrong there.
+    fn config(&mut self, problems: Vec<Diagnostic>) {
+        self.tell("problems_count", problems.len().to_string());
+        if let Some(first) = problems.first() {
+            self.tell_line(first.line);
+            self.tell("problem", first.message.clone());
+            self.tell("path", first.path.clone());
+            if !first.remedy.is_empty() {
+                self.tell("remedy", first.remedy.clone());
+            }
+        }
+        for problem in problems {
+            let what = format!("{}: {}", problem.code, problem.message);
+            self.violations.push((problem.location(), what));
+        }
     }
 
     fn identity(&mut self, path: String, fault: IdentityFault, remedy: String) {

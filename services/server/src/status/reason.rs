@@ -16,7 +16,16 @@ pub const fn reason_name(reason: Reason) -> &'static str {
         Reason::ConfigInvalid => "CONFIG_INVALID",
         Reason::NameInvalid => "NAME_INVALID",
         Reason::WorkspaceNotFound => "WORKSPACE_NOT_FOUND",
+        Reason::ProfileNotFound => "PROFILE_NOT_FOUND",
+        Reason::AgentNotFound => "AGENT_NOT_FOUND",
+        Reason::DefinitionNotFound => "DEFINITION_NOT_FOUND",
         Reason::PathNotFound => "PATH_NOT_FOUND",
+        Reason::ProfileNameConflict => "PROFILE_NAME_CONFLICT",
+        Reason::ProfileDirectoryExists => "PROFILE_DIRECTORY_EXISTS",
+        Reason::FingerprintStale => "FINGERPRINT_STALE",
+        Reason::ProfilePermanent => "PROFILE_PERMANENT",
+        Reason::ProfileInUse => "PROFILE_IN_USE",
+        Reason::ProfileArchived => "PROFILE_ARCHIVED",
         Reason::WorkspaceNameConflict => "WORKSPACE_NAME_CONFLICT",
         Reason::WorkspacePathConflict => "WORKSPACE_PATH_CONFLICT",
         Reason::DirectoryExists => "DIRECTORY_EXISTS",
@@ -64,10 +73,16 @@ pub const fn code(reason: Reason) -> Code {
         | Reason::PathLoop
         | Reason::ConfigInvalid
         | Reason::NameInvalid => Code::InvalidArgument,
-        Reason::WorkspaceNotFound | Reason::PathNotFound => Code::NotFound,
-        Reason::WorkspaceNameConflict | Reason::WorkspacePathConflict | Reason::DirectoryExists => {
-            Code::AlreadyExists
-        }
+        Reason::WorkspaceNotFound
+        | Reason::ProfileNotFound
+        | Reason::AgentNotFound
+        | Reason::DefinitionNotFound
+        | Reason::PathNotFound => Code::NotFound,
+        Reason::WorkspaceNameConflict
+        | Reason::WorkspacePathConflict
+        | Reason::ProfileNameConflict
+        | Reason::ProfileDirectoryExists
+        | Reason::DirectoryExists => Code::AlreadyExists,
         Reason::WorkspaceRootMissing
         | Reason::WorkspaceRootNotDirectory
         | Reason::WorkspaceRootUnreadable
@@ -78,6 +93,10 @@ pub const fn code(reason: Reason) -> Code {
         | Reason::IdentityUnwritable
         | Reason::IdentityMismatch
         | Reason::HomeForbidden
+        | Reason::FingerprintStale
+        | Reason::ProfilePermanent
+        | Reason::ProfileInUse
+        | Reason::ProfileArchived
         | Reason::RecordNotUnderstood => Code::FailedPrecondition,
         Reason::EtagMismatch => Code::Aborted,
         Reason::ResumeTokenExpired => Code::OutOfRange,

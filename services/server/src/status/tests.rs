@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use compozy_domain::error::{PathConflict, RootFault};
-use compozy_domain::{CursorFault, IdentityFault, PathFault, WorkspaceId};
+use compozy_domain::{CursorFault, Diagnostic, IdentityFault, Layer, PathFault, Severity, WorkspaceId};
 use compozy_proto::error::v1::ErrorReason;
 
 use super::*;
@@ -12,6 +12,19 @@ fn workspace() -> WorkspaceId {
 
 fn text(word: &str) -> String {
     word.to_owned()
+}
+
+fn problem(line: u32) -> Diagnostic {
+    let (code, layer) = ("config_unknown_key", Layer::Workspace);
+    Diagnostic::new(
+        code,
+        Severity::Error,
+        layer,
+        "/w/config.toml",
+        "unknown key `x`",
+        "take it out",
+    )
+    .at(line, 1)
 }
 
 /// One error of every kind, each with everything that it can carry.
@@ -29,10 +42,28 @@ fn every_error() -> Vec<CatalogError> {
         CatalogError::Cursor(CursorFault::OtherQuery),
         CatalogError::RequestIdReused,
         CatalogError::Config {
-            path: text("/c"),
-            line: Some(3),
-            problem: text("unknown key"),
+            problems: vec![problem(3)],
         },
+        CatalogError::ProfileNotFound {
+            reference: text("none"),
+        },
+        CatalogError::AgentNotFound { name: text("none") },
+        CatalogError::DefinitionNotFound {
+            kind: "skill",
+            name: text("none"),
+        },
+        CatalogError::FingerprintStale,
+        CatalogError::ProfileNameConflict {
+            name: text("p"),
+            is_archived: true,
+        },
+        CatalogError::ProfileDirectoryExists { path: text("/p") },
+        CatalogError::ProfilePermanent,
+        CatalogError::ProfileInUse {
+            name: text("p"),
+            session_count: 2,
+        },
+        CatalogError::ProfileArchived { name: text("p") },
         CatalogError::WorkspaceNotFound {
             reference: text("none"),
         },
@@ -66,8 +97,12 @@ fn every_error() -> Vec<CatalogError> {
             id: text("ws_1"),
             defect: text("root"),
         },
-        CatalogError::EtagMismatch { id: workspace() },
+        CatalogError::EtagMismatch { id: text("ws_1") },
         CatalogError::MessageTooLarge { limit: 4 },
+        CatalogError::AnswerTooLarge {
+            limit: 4,
+            remedy: "ask for less",
+        },
         CatalogError::RateLimited,
         CatalogError::DiskFull,
         CatalogError::DeadlineExceeded,
@@ -142,11 +177,10 @@ fn every_failure_has_one_error_info_with_a_reason_of_the_contract() {
 fn kinds_of_failures_add_what_the_contract_says() {
     for error in every_error() {
         let reason = error.reason();
-        let has_path_only = matches!(reason, Reason::ConfigInvalid);
         let status = status(error);
         let details = status.get_error_details();
         match status.code() {
-            Code::InvalidArgument if !has_path_only => {
+            Code::InvalidArgument => {
                 assert!(details.bad_request().is_some(), "{reason:?}");
             }
             Code::NotFound | Code::AlreadyExists => assert!(details.resource_info().is_some(), "{reason:?}"),
@@ -201,6 +235,30 @@ fn metadata_tells_what_stands_in_the_way() {
         })
         .contains_key("outcome")
     );
+}
+
+#[test]
+fn every_problem_of_a_configuration_is_named_where_it_is() {
+    let status = status(CatalogError::Config {
+        problems: (1..=25).map(problem).collect(),
+    });
+    let info = status.get_details_error_info().unwrap();
+    assert_eq!(info.metadata["problems_count"], "25");
+    assert_eq!(
+        (info.metadata["path"].as_str(), info.metadata["line"].as_str()),
+        ("/w/config.toml", "1")
+    );
+    let violations = status.get_details_bad_request().unwrap().field_violations;
+    assert_eq!(violations.len(), FIELD_VIOLATIONS_MAX);
+    assert_eq!(violations[1].field, "/w/config.toml:2:1");
+    assert_eq!(violations[1].description, "config_unknown_key: unknown key `x`");
+    assert!(
+        status.message().contains("/w/config.toml:1:1: unknown key `x`"),
+        "{}",
+        status.message()
+    );
+    assert!(status.message().contains("20 more"), "{}", status.message());
+    assert!(status.details().len() <= DETAILS_BYTES_MAX);
 }
 
 #[test]

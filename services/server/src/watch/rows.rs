@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use compozy_domain::{CatalogError, Visibility, Workspace, WorkspaceId};
+use compozy_domain::profile::Selection;
+use compozy_domain::{CatalogError, Profile, ProfileId, Visibility, Workspace, WorkspaceId};
 use compozy_store::Store;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -17,9 +18,31 @@ const ROWS_AT_ONCE: usize = 32;
 /// Pages of snapshots that are read at once: however many begin, other calls find the store free.
 const PAGES_AT_ONCE: usize = 2;
 
-/// Rows by their ids.
-type RowsById = Arc<HashMap<WorkspaceId, Workspace>>;
-type Outcome = Result<RowsById, CatalogError>;
+/// What a row is of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowKey {
+    /// A workspace.
+    Workspace(WorkspaceId),
+    /// A profile.
+    Profile(ProfileId),
+    /// The profile that is selected for a workspace, or for everything else.
+    Selection(Option<WorkspaceId>),
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// A workspace.
+    Workspace(Box<Workspace>),
+    /// A profile.
+    Profile(Box<Profile>),
+    /// A selection.
+    Selection(Selection),
+}
+
+/// Rows by what they are of.
+type RowsByKey = Arc<HashMap<RowKey, Record>>;
+type Outcome = Result<RowsByKey, CatalogError>;
 
 /// Reads rows.
 #[derive(Debug)]
@@ -32,7 +55,7 @@ pub struct Rows {
 
 #[derive(Debug)]
 struct Question {
-    ids: Vec<WorkspaceId>,
+    keys: Vec<RowKey>,
     answer: oneshot::Sender<Outcome>,
 }
 
@@ -48,20 +71,20 @@ impl Rows {
         })
     }
 
-    /// The rows of these workspaces, and perhaps others, as they are now. What a caller may know of them is for
+    /// These rows, and perhaps others, as they are now. What a caller may know of them is for
     /// whoever asks to see to.
     ///
     /// # Errors
     /// What the store answers.
-    pub async fn now(&self, ids: Vec<WorkspaceId>) -> Outcome {
-        if ids.is_empty() {
-            return Ok(RowsById::default());
+    pub async fn now(&self, keys: Vec<RowKey>) -> Outcome {
+        if keys.is_empty() {
+            return Ok(RowsByKey::default());
         }
         let (answer, answered) = oneshot::channel();
         self.waiting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(Question { ids, answer });
+            .push(Question { keys, answer });
         self.asked.notify_one();
         answered.await.unwrap_or_else(|_| Err(unavailable()))
     }
@@ -82,6 +105,32 @@ impl Rows {
         patiently(self.store.above(after, only, limit, visibility)).await
     }
 
+    /// A page of profiles, by id.
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn profiles(
+        &self,
+        after: Option<&ProfileId>,
+        limit: u32,
+    ) -> Result<Vec<Profile>, CatalogError> {
+        let _turn = self.pages.acquire().await.ok();
+        patiently(self.store.profiles_above(after, limit)).await
+    }
+
+    /// The selections of these workspaces, and with `global` the one for everything else.
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn selections(
+        &self,
+        workspaces: &[WorkspaceId],
+        global: bool,
+    ) -> Result<Vec<Selection>, CatalogError> {
+        let _turn = self.pages.acquire().await.ok();
+        patiently(self.store.find_selections(workspaces, global)).await
+    }
+
     /// Answers until it is told to stop.
     pub async fn serve(self: Arc<Self>, stop: CancellationToken) {
         loop {
@@ -100,28 +149,75 @@ impl Rows {
     }
 
     async fn answer(&self, questions: Vec<Question>) {
-        let mut ids: Vec<WorkspaceId> = questions
+        let mut keys: Vec<RowKey> = questions
             .iter()
             // Whoever went away wants nothing.
             .filter(|question| !question.answer.is_closed())
-            .flat_map(|question| question.ids.iter().cloned())
+            .flat_map(|question| question.keys.iter().cloned())
             .collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let outcome = self.read(&ids).await;
+        keys.sort_unstable();
+        keys.dedup();
+        let outcome = self.read(&keys).await;
         for question in questions {
             // Somebody who has gone away by now needs no answer.
             let _gone = question.answer.send(outcome.clone());
         }
     }
 
-    async fn read(&self, ids: &[WorkspaceId]) -> Outcome {
-        let mut rows = HashMap::with_capacity(ids.len());
-        for ids in ids.chunks(ROWS_AT_ONCE) {
-            for row in self.store.find_all(ids, &Visibility::All).await? {
-                rows.insert(row.id.clone(), row);
+    async fn read(&self, keys: &[RowKey]) -> Outcome {
+        let mut rows = HashMap::with_capacity(keys.len());
+        for keys in keys.chunks(ROWS_AT_ONCE) {
+            let asked = Asked::of(keys);
+            if !asked.workspaces.is_empty() {
+                for row in self.store.find_all(&asked.workspaces, &Visibility::All).await? {
+                    rows.insert(
+                        RowKey::Workspace(row.id.clone()),
+                        Record::Workspace(Box::new(row)),
+                    );
+                }
+            }
+            if !asked.profiles.is_empty() {
+                for row in self.store.find_profiles(&asked.profiles).await? {
+                    rows.insert(RowKey::Profile(row.id.clone()), Record::Profile(Box::new(row)));
+                }
+            }
+            if asked.global_selection || !asked.selections.is_empty() {
+                for row in self
+                    .store
+                    .find_selections(&asked.selections, asked.global_selection)
+                    .await?
+                {
+                    rows.insert(
+                        RowKey::Selection(row.workspace_id.clone()),
+                        Record::Selection(row),
+                    );
+                }
             }
         }
         Ok(Arc::new(rows))
+    }
+}
+
+/// Keys of one query each.
+#[derive(Default)]
+struct Asked {
+    workspaces: Vec<WorkspaceId>,
+    profiles: Vec<ProfileId>,
+    selections: Vec<WorkspaceId>,
+    global_selection: bool,
+}
+
+impl Asked {
+    fn of(keys: &[RowKey]) -> Self {
+        let mut asked = Self::default();
+        for key in keys {
+            match key {
+                RowKey::Workspace(id) => asked.workspaces.push(id.clone()),
+                RowKey::Profile(id) => asked.profiles.push(id.clone()),
+                RowKey::Selection(Some(id)) => asked.selections.push(id.clone()),
+                RowKey::Selection(None) => asked.global_selection = true,
+            }
+        }
+        asked
     }
 }

@@ -3,6 +3,7 @@
 
 mod gathering;
 mod records;
+mod snapshot;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,17 +11,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use compozy_domain::{CatalogError, Clock, Principal, Random, Scope, WatchFilter, Workspace, WorkspaceId};
+use compozy_domain::{CatalogError, Clock, Principal, Random, Scope, WatchFilter};
 use compozy_proto::change::v1 as pb;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
+use self::snapshot::Part;
 use super::behind::Behind;
 use super::log::Log;
 use super::metrics::WatchMetrics;
 use super::patience::{BLIND, unavailable};
-use super::rows::Rows;
+use super::rows::{Record, Rows};
 use super::{Seat, WatchSettings};
 use crate::convert::change as convert;
 use crate::registry::Registry;
@@ -67,12 +69,8 @@ pub type Ending = BoxFuture<'static, pb::GoingAwayReason>;
 /// How far a watch has got.
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// Rows are told; `after` is the last one that was read.
-    Snapshot {
-        after: Option<WorkspaceId>,
-        rows: VecDeque<Workspace>,
-        is_last: bool,
-    },
+    /// Rows are told; `part` is read next.
+    Snapshot { part: Part, rows: VecDeque<Record> },
     /// What happened up to a position is told, then `synced`.
     CatchUp { until: i64 },
     /// What happens is told.
@@ -84,9 +82,8 @@ pub(super) enum Phase {
 impl Phase {
     pub(super) fn snapshot() -> Self {
         Self::Snapshot {
-            after: None,
+            part: Part::Workspaces(None),
             rows: VecDeque::new(),
-            is_last: false,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use compozy_proto::workspace::v1 as pb;
 use compozy_proto::workspace::v1::DiscoveryMethod as Method;
 use compozy_resolver::files::{
-    CreateFault, DirectoryFault, Files, Kind, Listing, Made, ReadFault, RelativePath, RootPresence,
-    WriteFault,
+    CreateFault, DirectoryFault, Files, Kind, Listing, Made, OpenDirectory, ReadFault, RelativePath,
+    RootPresence, Stamp, WriteFault,
 };
 use compozy_resolver::{ContentHash, Directory, Disk};
 
@@ -51,6 +51,18 @@ impl CaseBlind {
 impl Files for CaseBlind {
     fn directory(&self, path: &str) -> Result<Directory, DirectoryFault> {
         Ok(self.spelled(path, self.disk.directory(&self.real(path))?))
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn OpenDirectory>, DirectoryFault> {
+        self.disk.open(&self.real(path))
+    }
+
+    fn stamp(&self, path: &str) -> Result<Option<Stamp>, ReadFault> {
+        self.disk.stamp(&self.real(path))
+    }
+
+    fn clock(&self) -> i64 {
+        self.disk.clock()
     }
 
     fn root_presence(&self, root: &str) -> RootPresence {

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use compozy_proto::error::v1::ErrorReason;
+use compozy_proto::profile::v1 as profile_pb;
+use compozy_proto::profile::v1::profile_service_client::ProfileServiceClient;
 use compozy_proto::workspace::v1 as pb;
 use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use tonic::metadata::MetadataValue;
@@ -39,22 +41,24 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 #[derive(Debug, Clone)]
 pub(crate) struct Api {
     client: WorkspaceServiceClient<Channel>,
+    profiles: ProfileServiceClient<Channel>,
     principal: &'static str,
     deadline_millis: Option<u64>,
 }
 
 macro_rules! methods {
-    ($($name:ident => $method:ident($request:ident) -> $response:ident;)+) => {
+    ($client:ident, $package:ident; $($name:ident => $method:ident($request:ident) -> $response:ident;)+) => {
         impl Api {
-            $(pub(crate) async fn $name(&self, request: pb::$request) -> Outcome<pb::$response> {
+            $(pub(crate) async fn $name(&self, request: $package::$request) -> Outcome<$package::$response> {
                 let request = self.addressed(request);
-                checked(self.client.clone().$method(request).await)
+                checked(self.$client.clone().$method(request).await)
             })+
         }
     };
 }
 
 methods! {
+    client, pb;
     register => register_workspace(RegisterWorkspaceRequest) -> RegisterWorkspaceResponse;
     get => get_workspace(GetWorkspaceRequest) -> GetWorkspaceResponse;
     list => list_workspaces(ListWorkspacesRequest) -> ListWorkspacesResponse;
@@ -64,17 +68,33 @@ methods! {
     remove => remove_workspace(RemoveWorkspaceRequest) -> RemoveWorkspaceResponse;
     get_identity => get_identity(GetIdentityRequest) -> GetIdentityResponse;
     update_identity => update_identity(UpdateIdentityRequest) -> UpdateIdentityResponse;
+    resolve => resolve_workspace(ResolveWorkspaceRequest) -> ResolveWorkspaceResponse;
+    get_definition => get_definition(GetDefinitionRequest) -> GetDefinitionResponse;
     discover => discover_workspace(DiscoverWorkspaceRequest) -> DiscoverWorkspaceResponse;
     prune => prune_workspaces(PruneWorkspacesRequest) -> PruneWorkspacesResponse;
     list_directory => list_directory(ListDirectoryRequest) -> ListDirectoryResponse;
     create_directory => create_directory(CreateDirectoryRequest) -> CreateDirectoryResponse;
 }
 
+methods! {
+    profiles, profile_pb;
+    create_profile => create_profile(CreateProfileRequest) -> CreateProfileResponse;
+    get_profile => get_profile(GetProfileRequest) -> GetProfileResponse;
+    list_profiles => list_profiles(ListProfilesRequest) -> ListProfilesResponse;
+    update_profile => update_profile(UpdateProfileRequest) -> UpdateProfileResponse;
+    rename_profile => rename_profile(RenameProfileRequest) -> RenameProfileResponse;
+    archive_profile => archive_profile(ArchiveProfileRequest) -> ArchiveProfileResponse;
+    unarchive_profile => unarchive_profile(UnarchiveProfileRequest) -> UnarchiveProfileResponse;
+    delete_profile => delete_profile(DeleteProfileRequest) -> DeleteProfileResponse;
+    select_profile => select_profile(SelectProfileRequest) -> SelectProfileResponse;
+    active_profile => get_active_profile(GetActiveProfileRequest) -> GetActiveProfileResponse;
+}
+
 impl Api {
     pub(crate) fn new(channel: Channel) -> Self {
-        let client = WorkspaceServiceClient::new(channel);
         Self {
-            client,
+            client: WorkspaceServiceClient::new(channel.clone()),
+            profiles: ProfileServiceClient::new(channel),
             principal: "local",
             deadline_millis: None,
         }

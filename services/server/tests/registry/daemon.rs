@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compozy_domain::{Principal, Scope, Visibility, WorkspaceId};
+use compozy_proto::profile::v1::profile_service_server::ProfileServiceServer;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_server::layer::Deadline;
 use compozy_server::registry::{Parts, Registry};
 use compozy_server::seal::Seal;
+use compozy_server::service::profile::ProfileApi;
 use compozy_server::service::workspace::WorkspaceApi;
 use compozy_server::status::status;
 use compozy_server::tasks::Tasks;
@@ -61,15 +63,20 @@ impl Daemon {
         let tasks = parts.tasks.clone();
         let registry = Registry::new(parts);
         let api = WorkspaceApi::new(Arc::clone(&registry), Arc::clone(&seal));
+        let profiles = ProfileApi::new(Arc::clone(&registry), Arc::clone(&seal));
         let principals = principals(limited_to);
+        let admitted = principals.clone();
         let service =
             WorkspaceServiceServer::with_interceptor(api, move |request| admit(request, &principals));
+        let profiles =
+            ProfileServiceServer::with_interceptor(profiles, move |request| admit(request, &admitted));
         let listener = UnixListener::bind(socket).unwrap();
         let mut server = JoinSet::new();
         server.spawn(async move {
             let incoming = UnixListenerStream::new(listener);
             Server::builder()
                 .add_service(service)
+                .add_service(profiles)
                 .serve_with_incoming(incoming)
                 .await
                 .unwrap();

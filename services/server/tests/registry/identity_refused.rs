@@ -29,6 +29,7 @@ file_cases! {
     w031_somebody_else_makes_an_invalid_file_first,
     a_valid_file_that_came_first_counts,
     w035_without_auto_create_a_directory_without_file,
+    w035_a_workspace_may_say_so_for_itself,
     a_refused_write_leaves_nothing,
 }
 
@@ -200,6 +201,26 @@ async fn a_valid_file_that_came_first_counts(world: World) {
     });
     assert_eq!(world.reg(&root).await.durable_id, ID1);
     assert_eq!(fs::read_to_string(file_of(&root)).unwrap(), identity_file(ID1));
+}
+
+async fn w035_a_workspace_may_say_so_for_itself(mut world: World) {
+    let says = |name: &str, value: bool| {
+        let root = world.mkdir(name);
+        fs::create_dir(format!("{root}/.compozy")).unwrap();
+        let text = format!("[memory.workspace]\nauto_create = {value}\n");
+        fs::write(format!("{root}/.compozy/config.toml"), text).unwrap();
+        root
+    };
+    let (without, with) = (says("without", false), says("with", true));
+    let failure = world
+        .reg_refused(Code::FailedPrecondition, "IDENTITY_INVALID", register(&without))
+        .await;
+    assert!(failure.message.contains("identity repair"), "{}", failure.message);
+    assert!(!exists(&file_of(&without)));
+    assert_eq!(world.total().await, 0);
+    world.restart(|parts| parts.settings.auto_create = false).await;
+    world.reg(&with).await;
+    assert!(exists(&file_of(&with)));
 }
 
 async fn w035_without_auto_create_a_directory_without_file(mut world: World) {

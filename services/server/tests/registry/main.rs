@@ -13,9 +13,11 @@
 
 #[macro_use]
 mod cases;
+#[allow(dead_code, reason = "shared with the cases of resolution")]
 mod client;
 mod daemon;
 mod doubles;
+#[allow(dead_code, reason = "shared with the cases of resolution")]
 mod requests;
 mod tree;
 mod watched_store;
@@ -41,11 +43,14 @@ mod observer;
 mod order;
 mod paths;
 mod picker;
+mod profile_renames;
+mod profiles;
 mod prune;
 mod references;
 mod registration;
 mod relink;
 mod remove;
 mod retries;
+mod selections;
 mod statuses;
 mod updates;

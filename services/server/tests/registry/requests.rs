@@ -43,6 +43,15 @@ pub(crate) fn list() -> pb::ListWorkspacesRequest {
     pb::ListWorkspacesRequest::default()
 }
 
+/// The whole snapshot of the workspace with this id.
+pub(crate) fn resolve(id: &str) -> pb::ResolveWorkspaceRequest {
+    pb::ResolveWorkspaceRequest {
+        r#ref: by_id(id),
+        view: pb::ResolveView::Full.into(),
+        ..Default::default()
+    }
+}
+
 pub(crate) fn discover(path: impl Into<String>) -> pb::DiscoverWorkspaceRequest {
     pb::DiscoverWorkspaceRequest { path: path.into() }
 }

@@ -1,19 +1,22 @@
-//! A store that counts what it is asked, and can lose its answer to a registration, before or after it is written.
+//! A store that counts what it is asked, and can lose its answer to a registration or a rename of a profile, before or
+//! after it is written.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use compozy_domain::profile::Selection;
 use compozy_domain::{
-    CatalogId, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp, Visibility, Workspace,
-    WorkspaceId,
+    CatalogId, DurableId, FileIdentity, HostId, Page, Profile, ProfileId, ProfileName, RequestId, Revision,
+    Timestamp, Visibility, Workspace, WorkspaceId,
 };
 use compozy_store::{
-    Answer, Call, CatalogKey, CatalogStore, ChangeLog, Error, Finding, Intent, IntentId, IntentStore,
-    LastObservation, ListWorkspaces, LogHead, LogSlice, MoveBefore, Moved, Numbering, Observation,
-    ObservationStore, PathLock, Prune, Pruned, Register, Registered, Relink, Remove, Removed, Result,
-    SetDurableId, SqlStore, StoreKind, Update, WorkspaceStore,
+    Answer, Call, CatalogKey, CatalogStore, ChangeLog, CreateProfile, DeleteProfile, Error, Finding, Intent,
+    IntentId, IntentStore, LastObservation, ListProfiles, ListWorkspaces, LogHead, LogSlice, MoveBefore,
+    Moved, Numbering, Observation, ObservationStore, PathLock, ProfileStore, Prune, Pruned, Register,
+    Registered, Relink, Remove, Removed, RenameProfile, Result, SelectProfile, Selected, Selections,
+    SetDurableId, SetProfileState, SqlStore, StoreKind, Update, UpdateProfile, WorkspaceStore,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::async_trait;
@@ -27,13 +30,15 @@ pub(crate) struct WatchedStore {
     losing: Mutex<Option<Losing>>,
 }
 
-/// What becomes of a registration whose answer is lost.
+/// What becomes of a write whose answer is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Losing {
     /// It was written.
     Written,
     /// It was not.
     Unwritten,
+    /// It was not, and the caller is told so.
+    Refused,
 }
 
 impl WatchedStore {
@@ -46,7 +51,7 @@ impl WatchedStore {
         }
     }
 
-    /// Loses the answers to registrations from now on, or no more.
+    /// Loses the answers to registrations and renames from now on, or no more.
     pub(crate) fn lose(&self, losing: Option<Losing>) {
         *self.losing.lock().unwrap() = losing;
     }
@@ -65,6 +70,13 @@ impl WatchedStore {
     }
 }
 
+fn lost(losing: Option<Losing>) -> Error {
+    Error::Unavailable {
+        outcome_unknown: losing != Some(Losing::Refused),
+        detail: "the answer was lost by a test".to_owned(),
+    }
+}
+
 #[async_trait]
 impl WorkspaceStore for WatchedStore {
     async fn register(&self, register: Register, call: Call<Registered>) -> Result<Answer<Registered>> {
@@ -72,12 +84,9 @@ impl WorkspaceStore for WatchedStore {
         match losing {
             None => return self.inner().register(register, call).await,
             Some(Losing::Written) => drop(self.inner().register(register, call).await?),
-            Some(Losing::Unwritten) => {}
+            Some(Losing::Unwritten | Losing::Refused) => {}
         }
-        Err(Error::Unavailable {
-            outcome_unknown: true,
-            detail: "the answer was lost by a test".to_owned(),
-        })
+        Err(lost(losing))
     }
 
     async fn find_by_roots(
@@ -152,6 +161,75 @@ impl WorkspaceStore for WatchedStore {
 
     async fn prune(&self, prune: Prune, call: Call<Pruned>) -> Result<Answer<Pruned>> {
         self.inner().prune(prune, call).await
+    }
+}
+
+#[async_trait]
+impl ProfileStore for WatchedStore {
+    async fn find_profile(&self, id: &ProfileId) -> Result<(Option<Profile>, Revision)> {
+        self.inner().find_profile(id).await
+    }
+
+    async fn find_profile_by_name(&self, name: &ProfileName) -> Result<(Option<Profile>, Revision)> {
+        self.inner().find_profile_by_name(name).await
+    }
+
+    async fn find_profiles(&self, ids: &[ProfileId]) -> Result<Vec<Profile>> {
+        self.inner().find_profiles(ids).await
+    }
+
+    async fn profile_names(&self) -> Result<Vec<ProfileName>> {
+        self.inner().profile_names().await
+    }
+
+    async fn list_profiles(&self, list: &ListProfiles) -> Result<Page<Profile>> {
+        self.inner().list_profiles(list).await
+    }
+
+    async fn profiles_above(&self, after: Option<&ProfileId>, limit: u32) -> Result<Vec<Profile>> {
+        self.inner().profiles_above(after, limit).await
+    }
+
+    async fn create_profile(&self, create: CreateProfile, call: Call<Profile>) -> Result<Answer<Profile>> {
+        self.inner().create_profile(create, call).await
+    }
+
+    async fn update_profile(&self, update: UpdateProfile, call: Call<Profile>) -> Result<Answer<Profile>> {
+        self.inner().update_profile(update, call).await
+    }
+
+    async fn rename_profile(&self, rename: RenameProfile, call: Call<Profile>) -> Result<Answer<Profile>> {
+        let losing = *self.losing.lock().unwrap();
+        match losing {
+            None => return self.inner().rename_profile(rename, call).await,
+            Some(Losing::Written) => drop(self.inner().rename_profile(rename, call).await?),
+            Some(Losing::Unwritten | Losing::Refused) => {}
+        }
+        Err(lost(losing))
+    }
+
+    async fn set_profile_state(&self, set: SetProfileState, call: Call<Profile>) -> Result<Answer<Profile>> {
+        self.inner().set_profile_state(set, call).await
+    }
+
+    async fn delete_profile(
+        &self,
+        delete: DeleteProfile,
+        call: Call<Option<ProfileId>>,
+    ) -> Result<Answer<Option<ProfileId>>> {
+        self.inner().delete_profile(delete, call).await
+    }
+
+    async fn select_profile(&self, select: SelectProfile, call: Call<Selected>) -> Result<Answer<Selected>> {
+        self.inner().select_profile(select, call).await
+    }
+
+    async fn selections(&self, workspace: Option<&WorkspaceId>) -> Result<Selections> {
+        self.inner().selections(workspace).await
+    }
+
+    async fn find_selections(&self, workspaces: &[WorkspaceId], global: bool) -> Result<Vec<Selection>> {
+        self.inner().find_selections(workspaces, global).await
     }
 }
 

@@ -141,6 +141,18 @@ impl Watching {
         }
     }
 
+    /// Every row of a snapshot, whatever it is of, up to `synced`.
+    pub(crate) async fn snapshot_records(&mut self) -> Vec<pb::row::Record> {
+        let mut records = Vec::new();
+        loop {
+            match self.news().await {
+                Message::SnapshotRow(row) => records.extend(row.row.and_then(|row| row.record)),
+                Message::Synced(_) => return records,
+                other => panic!("not of a snapshot: {other:?}"),
+            }
+        }
+    }
+
     /// How the stream fails before it tells anything.
     pub(crate) async fn refused(mut self) -> Status {
         match self.next().await {
@@ -152,7 +164,10 @@ impl Watching {
 
 /// The workspace of a row.
 pub(crate) fn workspace_of(row: Option<pb::Row>) -> Option<workspace_pb::Workspace> {
-    row?.record.map(|pb::row::Record::Workspace(workspace)| workspace)
+    match row?.record? {
+        pb::row::Record::Workspace(workspace) => Some(workspace),
+        pb::row::Record::Profile(_) | pb::row::Record::Selection(_) => None,
+    }
 }
 
 /// A change in the notation of the cases: `kind op reason`.

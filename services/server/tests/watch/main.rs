@@ -31,6 +31,7 @@ mod moves;
 mod numbers;
 mod order;
 mod pages;
+mod profiles;
 mod replicas;
 mod restarts;
 mod restored;

@@ -9,6 +9,8 @@ use compozy_domain::{CatalogError, Clock as _, HostId};
 use compozy_proto::admin::v1::StoreKind;
 use compozy_proto::change::v1 as pb;
 use compozy_proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
+use compozy_proto::profile::v1::profile_service_client::ProfileServiceClient;
+use compozy_proto::profile::v1::profile_service_server::ProfileServiceServer;
 use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_resolver::Disk;
@@ -23,6 +25,7 @@ use compozy_server::registry::{Parts, Registry, Settings};
 use compozy_server::resume_token;
 use compozy_server::seal::Seal;
 use compozy_server::service::change::ChangeApi;
+use compozy_server::service::profile::ProfileApi;
 use compozy_server::service::workspace::WorkspaceApi;
 use compozy_server::shutdown::Shutdown;
 use compozy_server::watch::{self, Log, Rows, WatchMetrics, WatchSettings};
@@ -123,6 +126,11 @@ impl Server {
     /// The workspaces, for the caller on the socket.
     pub(crate) fn workspaces(&self) -> WorkspaceServiceClient<Channel> {
         WorkspaceServiceClient::new(self.channel.clone())
+    }
+
+    /// The profiles, for the caller on the socket.
+    pub(crate) fn profiles(&self) -> ProfileServiceClient<Channel> {
+        ProfileServiceClient::new(self.channel.clone())
     }
 
     /// A new connection to the socket with this window for each stream.
@@ -273,6 +281,7 @@ async fn catalog(
         metrics,
     });
     let changes = ChangeApi::new(Arc::clone(&parts), context.shutdown.clone());
+    let profiles = ProfileApi::new(Arc::clone(&registry), Arc::clone(&seal));
     let workspaces = WorkspaceApi::new(registry, seal);
     let catalog = Catalog {
         id: store.catalog_id().clone(),
@@ -281,6 +290,7 @@ async fn catalog(
         copies: Arc::new(Ready),
         add_services: Box::new(move |routes| {
             routes.add_service(WorkspaceServiceServer::new(workspaces));
+            routes.add_service(ProfileServiceServer::new(profiles));
             routes.add_service(CatalogChangeServiceServer::new(changes));
         }),
         close: Box::pin(async move { store.close().await }),

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use compozy_domain::profile::Selection;
 use compozy_domain::{
-    CatalogId, DurableId, FileIdentity, HostId, Page, RequestId, Revision, Timestamp, Visibility, Workspace,
-    WorkspaceId,
+    CatalogId, DurableId, FileIdentity, HostId, Page, Profile, ProfileId, ProfileName, RequestId, Revision,
+    Timestamp, Visibility, Workspace, WorkspaceId,
 };
 use compozy_store::{
-    Answer, Call, CatalogKey, CatalogStore, ChangeLog, Error, Finding, Intent, IntentId, IntentStore,
-    LastObservation, ListWorkspaces, LogHead, LogSlice, MoveBefore, Moved, Numbering, Observation,
-    ObservationStore, PathLock, Prune, Pruned, Register, Registered, Relink, Remove, Removed, Result,
-    SetDurableId, SqlStore, StoreKind, Update, WorkspaceStore,
+    Answer, Call, CatalogKey, CatalogStore, ChangeLog, CreateProfile, DeleteProfile, Error, Finding, Intent,
+    IntentId, IntentStore, LastObservation, ListProfiles, ListWorkspaces, LogHead, LogSlice, MoveBefore,
+    Moved, Numbering, Observation, ObservationStore, PathLock, ProfileStore, Prune, Pruned, Register,
+    Registered, Relink, Remove, Removed, RenameProfile, Result, SelectProfile, Selected, Selections,
+    SetDurableId, SetProfileState, SqlStore, StoreKind, Update, UpdateProfile, WorkspaceStore,
 };
 use tokio_util::sync::CancellationToken;
 use tonic::async_trait;
@@ -103,6 +105,24 @@ hand_on! {
     inner.move_before(moving: MoveBefore, call: Call<Moved>) -> Answer<Moved>;
     inner.remove(remove: Remove, call: Call<Removed>) -> Answer<Removed>;
     inner.prune(prune: Prune, call: Call<Pruned>) -> Answer<Pruned>;
+}
+
+hand_on! {
+    ProfileStore:
+    inner.find_profile(id: &ProfileId) -> (Option<Profile>, Revision);
+    inner.find_profile_by_name(name: &ProfileName) -> (Option<Profile>, Revision);
+    inner.find_profiles(ids: &[ProfileId]) -> Vec<Profile>;
+    inner.profile_names() -> Vec<ProfileName>;
+    inner.list_profiles(list: &ListProfiles) -> Page<Profile>;
+    snapshot.profiles_above(after: Option<&ProfileId>, limit: u32) -> Vec<Profile>;
+    inner.create_profile(create: CreateProfile, call: Call<Profile>) -> Answer<Profile>;
+    inner.update_profile(update: UpdateProfile, call: Call<Profile>) -> Answer<Profile>;
+    inner.rename_profile(rename: RenameProfile, call: Call<Profile>) -> Answer<Profile>;
+    inner.set_profile_state(set: SetProfileState, call: Call<Profile>) -> Answer<Profile>;
+    inner.delete_profile(delete: DeleteProfile, call: Call<Option<ProfileId>>) -> Answer<Option<ProfileId>>;
+    inner.select_profile(select: SelectProfile, call: Call<Selected>) -> Answer<Selected>;
+    inner.selections(workspace: Option<&WorkspaceId>) -> Selections;
+    inner.find_selections(workspaces: &[WorkspaceId], global: bool) -> Vec<Selection>;
 }
 
 hand_on! {

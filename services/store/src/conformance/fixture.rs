@@ -33,9 +33,11 @@ pub const BINARY: &str = "0.1.0";
 pub const START: Timestamp = Timestamp::from_nanos(1_800_000_000_000_000_000);
 
 /// The tables of a catalog whose rows a user could notice.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 10] = [
     ("workspace", "id"),
     ("workspace_observation", "workspace_id"),
+    ("profile", "id"),
+    ("profile_selection", "workspace_id"),
     ("observer_round", "host_id"),
     ("intent", "id"),
     ("request", "principal, method, request_id"),

@@ -1,10 +1,11 @@
 //! Promises about intents and path locks.
 
-use compozy_domain::Timestamp;
+use compozy_domain::{ProfileId, Timestamp};
 
 use super::engine::Engine;
 use super::fixture::{Catalog, HOST, host};
 use super::hooks;
+use super::profiles::profile_id;
 use crate::catalog::{CatalogStore as _, StoreKind};
 use crate::intents::{INTENT_LEASE, Intent, IntentId, IntentStore as _, IntentWork};
 
@@ -19,6 +20,18 @@ pub(crate) fn creating(id: &str, host_id: &str, owner: &str, root: &str) -> Inte
             content: [7; 32],
             makes_directory: true,
         },
+    }
+}
+
+/// An intent to move the directory of a profile.
+pub(crate) fn renaming(id: &str, profile: &ProfileId, from: &str, to: &str) -> Intent {
+    Intent {
+        work: IntentWork::RenameProfile {
+            profile_id: profile.clone(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+        },
+        ..creating(id, HOST, "owner-1", "")
     }
 }
 
@@ -47,10 +60,14 @@ pub async fn an_intent_is_found_as_it_was_written<E: Engine>(catalog: Catalog<E>
         },
         ..create.clone()
     };
-    for intent in [&create, &replace] {
+    let rename = renaming("i3", &profile_id(), "/h/profiles/p", "/h/profiles/q");
+    for intent in [&create, &replace, &rename] {
         catalog.store.begin_intent(intent, catalog.tick()).await.unwrap();
     }
-    assert_eq!(abandoned(&catalog, "owner-2").await, [create.clone(), replace]);
+    assert_eq!(
+        abandoned(&catalog, "owner-2").await,
+        [create.clone(), replace, rename.clone()]
+    );
     let at = |host_id: &str, root: &str| {
         let (host, root) = (host(host_id), root.to_owned());
         let store = &catalog.store;
@@ -59,8 +76,11 @@ pub async fn an_intent_is_found_as_it_was_written<E: Engine>(catalog: Catalog<E>
     assert_eq!(at(HOST, "/w/a").await, std::slice::from_ref(&create));
     assert_eq!(at(HOST, "/w").await, []);
     assert_eq!(at("h2", "/w/a").await, []);
-    catalog.store.end_intent(&IntentId("i2".into())).await.unwrap();
-    catalog.store.end_intent(&IntentId("i2".into())).await.unwrap();
+    assert_eq!(at(HOST, "/h/profiles/p").await, [rename]);
+    assert_eq!(at(HOST, "/h/profiles/q").await, []);
+    for ended in ["i2", "i2", "i3"] {
+        catalog.store.end_intent(&IntentId(ended.into())).await.unwrap();
+    }
     assert_eq!(abandoned(&catalog, "owner-2").await, [create]);
 }
 
@@ -119,19 +139,62 @@ pub async fn a_lease_protects_an_intent_where_owners_share_a_catalog<E: Engine>(
 
 /// A start recovers what it understands and leaves the rest to a release that knows it.
 pub async fn an_intent_of_an_unknown_kind_is_left_alone<E: Engine>(catalog: Catalog<E>) {
+    an_intent_is_left_alone(&catalog, "kind = 'something_new'").await;
+}
+
+/// Damage of one row does not keep a start from recovering the others.
+pub async fn an_intent_that_makes_no_sense_is_left_alone<E: Engine>(catalog: Catalog<E>) {
+    let no_bytes = match catalog.store.kind() {
+        StoreKind::Sqlite => "x''",
+        StoreKind::Postgres => "''",
+    };
+    for spoil in [
+        format!("content = {no_bytes}"),
+        format!("kind = 'something_new', content = {no_bytes}"),
+        "kind = 'rename_profile'".to_owned(),
+        format!("previous = {no_bytes}"),
+    ] {
+        an_intent_is_left_alone(&catalog, &spoil).await;
+    }
+}
+
+async fn an_intent_is_left_alone<E: Engine>(catalog: &Catalog<E>, spoil: &str) {
     let intent = creating("i1", HOST, "owner-1", "/w/a");
-    catalog.store.begin_intent(&intent, catalog.tick()).await.unwrap();
-    let foreign = creating("i2", HOST, "owner-1", "/w/b");
-    catalog
-        .store
-        .begin_intent(&foreign, catalog.tick())
-        .await
-        .unwrap();
-    let sql = "UPDATE intent SET kind = 'something_new' WHERE id = 'i2'";
-    assert_eq!(hooks::execute(&catalog.store, sql).await.unwrap(), 1);
-    assert_eq!(abandoned(&catalog, "owner-2").await, [intent]);
+    let spoiled = creating("i2", HOST, "owner-1", "/w/b");
+    for intent in [&intent, &spoiled] {
+        catalog.store.begin_intent(intent, catalog.tick()).await.unwrap();
+    }
+    let sql = format!("UPDATE intent SET {spoil} WHERE id = 'i2'");
+    assert_eq!(hooks::execute(&catalog.store, &sql).await.unwrap(), 1);
+    assert_eq!(abandoned(catalog, "owner-2").await, [intent], "{spoil}");
     let kept = hooks::rows(&catalog.store, "SELECT id FROM intent ORDER BY id").await;
     assert_eq!(kept.unwrap(), [["i1"], ["i2"]]);
+    for id in ["i1", "i2"] {
+        catalog.store.end_intent(&IntentId(id.into())).await.unwrap();
+    }
+}
+
+/// A registration takes over identity files and nothing else.
+pub async fn a_registration_leaves_the_move_of_a_directory_alone<E: Engine>(catalog: Catalog<E>) {
+    let rename = renaming("i1", &profile_id(), "/w/a", "/w/b");
+    catalog.store.begin_intent(&rename, catalog.tick()).await.unwrap();
+    catalog.register("/w/a").await;
+    assert_eq!(abandoned(&catalog, "owner-2").await, [rename]);
+}
+
+/// Releases from before this kind of intent look at the size of every content, and stop at another one.
+pub async fn the_move_of_a_directory_is_stored_with_a_content_of_the_usual_size<E: Engine>(
+    catalog: Catalog<E>,
+) {
+    let rename = renaming("i1", &profile_id(), "/h/profiles/p", "/h/profiles/q");
+    catalog.store.begin_intent(&rename, catalog.tick()).await.unwrap();
+    let stored = hooks::rows(&catalog.store, "SELECT kind, content FROM intent")
+        .await
+        .unwrap();
+    assert_eq!(
+        (stored[0][0].as_str(), stored[0][1].len()),
+        ("rename_profile", 2 * 32)
+    );
 }
 
 pub async fn a_path_lock_keeps_out_everybody_else<E: Engine>(catalog: Catalog<E>) {

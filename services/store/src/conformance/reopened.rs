@@ -5,11 +5,15 @@ use compozy_domain::workspace::WorkspaceOrder;
 use super::engine::Engine;
 use super::fixture::Catalog;
 use super::intents::{abandoned, creating};
+use super::profile_pages::{page, walk};
+use super::profile_selections::select;
+use super::profiles::created;
 use super::request_ids::remembered;
 use super::requests::Request;
 use crate::catalog::CatalogStore as _;
 use crate::change_log::ChangeLog as _;
 use crate::intents::IntentStore as _;
+use crate::profiles::ProfileStore as _;
 use crate::workspaces::WorkspaceStore as _;
 
 const ORDERS: [WorkspaceOrder; 4] = [
@@ -100,5 +104,18 @@ pub async fn answers_and_intents_outlive_the_process<E: Engine>(catalog: Catalog
     let first = format!("{:?}", super::fixture::fresh(first)).into_bytes();
     assert_eq!(remembered(again), first);
     assert_eq!(abandoned(&catalog, "owner-2").await, [intent]);
+    catalog.store.close().await;
+}
+
+pub async fn profiles_and_selections_outlive_the_process<E: Engine>(catalog: Catalog<E>) {
+    let a = catalog.register("/w/a").await.id;
+    let p = created(&catalog, "p").await;
+    created(&catalog, "q").await;
+    select(&catalog, Some(&a), Some(&p.id)).await.unwrap();
+    let before = walk(&catalog, page(10)).await;
+    let catalog = catalog.reopened().await;
+    assert_eq!(walk(&catalog, page(10)).await, before);
+    let selections = catalog.store.selections(Some(&a)).await.unwrap();
+    assert_eq!((selections.workspace, selections.global), (Some(p), None));
     catalog.store.close().await;
 }

@@ -62,6 +62,9 @@ macro_rules! conformance {
             only_others_of_the_same_host_recover_an_intent,
             a_lease_protects_an_intent_where_owners_share_a_catalog,
             an_intent_of_an_unknown_kind_is_left_alone,
+            an_intent_that_makes_no_sense_is_left_alone,
+            a_registration_leaves_the_move_of_a_directory_alone,
+            the_move_of_a_directory_is_stored_with_a_content_of_the_usual_size,
             a_path_lock_keeps_out_everybody_else,
             many_wait_for_one_path_and_each_gets_it_alone,
         });
@@ -141,6 +144,59 @@ macro_rules! conformance {
         $crate::stamp_promises!($engine, order_spread: {
             w205_a_wedged_order_is_spread_anew,
             a_spread_keeps_the_order_of_many_rows,
+        });
+        $crate::stamp_promises!($engine, profiles: {
+            r100_r103_a_created_profile_holds_what_was_given,
+            n008_each_operation_on_a_profile_appends_one_entry,
+            r104_a_taken_name_is_refused_also_that_of_an_archived_profile,
+            a_deleted_profile_is_gone_and_its_name_is_free,
+            r107_archiving_changes_the_state_and_nothing_else,
+            a_profile_is_shown_as_it_was_last_told,
+            what_changes_nothing_of_a_profile_writes_nothing,
+            a_stale_etag_changes_no_profile,
+            an_unknown_profile_is_not_found,
+            a_rename_of_a_profile_ends_its_intent,
+            a_repeated_request_about_a_profile_gets_the_first_answer,
+            no_failed_or_late_write_leaves_anything_of_a_profile,
+            the_newest_instant_is_that_of_the_last_change_of_a_profile,
+        });
+        $crate::stamp_promises!($engine, profile_pages: {
+            profiles_are_listed_by_the_bytes_of_their_names,
+            a_page_of_profiles_holds_the_states_that_were_asked_for,
+            a_deleted_or_renamed_last_profile_does_not_stop_the_walk,
+            a_total_of_profiles_is_carried_while_nothing_changes,
+            a_profile_is_read_with_the_head_of_the_log,
+            profiles_are_found_by_their_ids,
+            pages_above_an_id_meet_every_profile_once,
+        });
+        $crate::stamp_promises!($engine, profile_selections: {
+            a_selection_is_remembered_for_a_workspace_and_for_everything_else,
+            n008_a_selection_appends_one_entry_with_a_version_of_its_own,
+            what_changes_no_selection_writes_nothing,
+            r111_an_unknown_profile_is_not_selected,
+            r229_an_archived_profile_is_not_selected,
+            r107_selections_outlive_a_rename_and_an_archive,
+            a_deleted_profile_takes_its_selections_along,
+            a_removed_workspace_takes_its_selection_along,
+            selections_are_found_for_some_workspaces,
+            nothing_is_selected_for_a_workspace_that_does_not_exist_for_the_caller,
+            a_repeated_selection_undoes_nothing_that_came_after,
+        });
+        $crate::stamp_promises!($engine, profile_rows: {
+            bad_profiles_are_listed_and_named,
+            bad_profiles_are_neither_changed_nor_selected,
+            bad_profiles_go_when_they_are_named,
+            selections_of_what_is_not_there_are_found,
+        });
+        $crate::stamp_promises!($engine, profile_races: {
+            r104_of_two_creates_at_once_one_succeeds,
+            of_two_renames_of_profiles_to_one_name_one_succeeds,
+            of_two_changes_of_a_profile_with_one_etag_one_succeeds,
+            a_selection_never_outlives_its_profile,
+            no_profile_is_selected_once_it_is_archived,
+            a_selection_never_outlives_its_workspace,
+            selections_made_at_once_count_up_one_by_one,
+            many_creates_with_one_request_id_make_one_profile,
         });
         $crate::stamp_promises!($engine, prune: {
             w234_thirty_days_are_counted_to_the_instant,
@@ -244,6 +300,7 @@ macro_rules! conformance_of_reopened {
             a_catalog_keeps_its_identity,
             the_log_goes_on_where_it_stood,
             answers_and_intents_outlive_the_process,
+            profiles_and_selections_outlive_the_process,
         });
     };
 }

@@ -96,7 +96,7 @@ pub async fn w185_a_stale_etag_is_refused<E: Engine>(catalog: Catalog<E>) {
         assert_eq!(
             error,
             CatalogError::EtagMismatch {
-                id: workspace.id.clone()
+                id: workspace.id.to_string()
             }
         );
     }

@@ -16,6 +16,7 @@ use crate::open::SqlStore;
 use crate::sql::db::{Transaction, Tx};
 use crate::sql::dialect::Dialect;
 use crate::sql::migrate::set_epoch;
+use crate::sql::profile_rows::defect_of;
 use crate::sql::remember::{REMEMBERED_FOR, is_forgotten};
 
 const KEYS_VALID: i64 = 2;
@@ -181,12 +182,13 @@ impl Transaction for NewestAt {
             Dialect::Postgres => "NULL::bigint",
         };
         let sql = format!(
-            "SELECT created_at, (SELECT MAX(updated_at) FROM workspace), {changed} FROM catalog WHERE one = 1"
+            "SELECT created_at, (SELECT MAX(updated_at) FROM workspace), (SELECT MAX(updated_at) FROM profile), \
+             {changed} FROM catalog WHERE one = 1"
         );
         let mut row = tx.one(&sql, &[]).await?;
-        let (founded, updated, changed): (i64, Option<i64>, Option<i64>) =
-            (row.take()?, row.take()?, row.take()?);
-        let newest = [Some(founded), updated, changed].into_iter().flatten().max();
+        let founded: i64 = row.take()?;
+        let later: [Option<i64>; 3] = [row.take()?, row.take()?, row.take()?];
+        let newest = later.into_iter().flatten().chain([founded]).max();
         Ok(Timestamp::from_nanos(newest.unwrap_or(founded)))
     }
 }
@@ -292,6 +294,8 @@ impl Transaction for Examine {
             }
         }
         examine_rows(tx, &mut findings).await?;
+        examine_profiles(tx, &mut findings).await?;
+        examine_selections(tx, &mut findings).await?;
         examine_log(tx, &mut findings).await?;
         Ok(findings)
     }
@@ -307,6 +311,49 @@ async fn examine_rows(tx: &mut Tx, findings: &mut Vec<Finding>) -> Result<()> {
             let remedy = "remove the workspace and register its directory again, or install a newer release";
             findings.push(error(format!("workspace {id}: {defect}"), remedy));
         }
+    }
+    Ok(())
+}
+
+async fn examine_profiles(tx: &mut Tx, findings: &mut Vec<Finding>) -> Result<()> {
+    let sql = "SELECT id, name, state FROM profile ORDER BY id";
+    for mut row in tx.rows(sql, &[]).await? {
+        let (id, name, state): (String, String, String) = (row.take()?, row.take()?, row.take()?);
+        if let Some(defect) = defect_of(&id, &name, &state) {
+            let remedy = "delete the profile and create it again, or install a newer release";
+            findings.push(error(format!("profile {id}: {defect}"), remedy));
+        }
+    }
+    Ok(())
+}
+
+/// A selection without its workspace or profile is passed over by everybody. A release from before profiles leaves the
+/// one of a workspace that it removes.
+async fn examine_selections(tx: &mut Tx, findings: &mut Vec<Finding>) -> Result<()> {
+    let sql = "SELECT s.workspace_id, s.profile_id, s.workspace_id <> '' AND w.id IS NULL \
+               FROM profile_selection s LEFT JOIN workspace w ON w.id = s.workspace_id \
+               LEFT JOIN profile p ON p.id = s.profile_id \
+               WHERE (s.workspace_id <> '' AND w.id IS NULL) \
+               OR (s.profile_id NOT IN ('', 'default') AND p.id IS NULL) ORDER BY s.workspace_id";
+    for mut row in tx.rows(sql, &[]).await? {
+        let (workspace, profile, is_orphaned): (String, String, bool) =
+            (row.take()?, row.take()?, row.take()?);
+        findings.push(if is_orphaned {
+            warning(
+                format!("a profile is remembered for the workspace {workspace}, which is not registered"),
+                "nothing reads it; if other rows are missing as well, restore a backup",
+            )
+        } else {
+            let of = if workspace.is_empty() {
+                "everything without a selection of its own".to_owned()
+            } else {
+                format!("the workspace {workspace}")
+            };
+            warning(
+                format!("the profile {profile}, which does not exist, is remembered for {of}"),
+                "select another profile, or forget the selection",
+            )
+        });
     }
     Ok(())
 }
@@ -331,5 +378,12 @@ fn error(message: String, remedy: &str) -> Finding {
         is_error: true,
         message,
         remedy: remedy.to_owned(),
+    }
+}
+
+fn warning(message: String, remedy: &str) -> Finding {
+    Finding {
+        is_error: false,
+        ..error(message, remedy)
     }
 }

@@ -16,6 +16,15 @@ impl Dialect {
         }
     }
 
+    /// Keeps the selected rows from being changed or removed by those who lock them with [`Self::for_update`], while
+    /// others may do the same. SQLite has one writer.
+    pub(crate) const fn for_key_share(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres => " FOR KEY SHARE",
+        }
+    }
+
     /// Whether a text holds a substring, literally. The functions have different names.
     pub(crate) fn contains(self, text: &str, part: &str) -> String {
         match self {

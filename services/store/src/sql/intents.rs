@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use compozy_domain::{HostId, Timestamp};
+use compozy_domain::{HostId, ProfileId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::intents::{INTENT_LEASE, Intent, IntentId, IntentStore, IntentWork, PathLock};
@@ -16,6 +16,7 @@ use crate::sql::dialect::Dialect;
 const CREATE: &str = "create_identity";
 const REPLACE: &str = "replace_identity";
 const TAKEN_OVER: &str = "taken_over";
+const RENAME_PROFILE: &str = "rename_profile";
 
 #[async_trait]
 impl IntentStore for SqlStore {
@@ -93,20 +94,32 @@ fn without_repeats(error: Error) -> Error {
 }
 
 /// Ends an intent in the transaction that writes its registration. Intents of others about the same root, whose
-/// owners died before they could write theirs, lose their claim on the file.
+/// owners died before they could write theirs, lose their claim on the identity file.
 pub(super) async fn take_over(
     tx: &mut Tx,
     own: Option<&IntentId>,
     host: &HostId,
     root_dir: &str,
 ) -> Result<()> {
+    end_own(tx, own).await?;
+    let sql = "UPDATE intent SET kind = $3 WHERE host_id = $1 AND root_dir = $2 AND kind IN ($4, $5)";
+    let binds = [
+        host.as_str().into(),
+        root_dir.into(),
+        TAKEN_OVER.into(),
+        CREATE.into(),
+        REPLACE.into(),
+    ];
+    tx.execute(sql, &binds).await?;
+    Ok(())
+}
+
+/// Ends an intent in the transaction that writes what it was for.
+pub(super) async fn end_own(tx: &mut Tx, own: Option<&IntentId>) -> Result<()> {
     if let Some(IntentId(id)) = own {
         tx.execute("DELETE FROM intent WHERE id = $1", &[id.as_str().into()])
             .await?;
     }
-    let sql = "UPDATE intent SET kind = $3 WHERE host_id = $1 AND root_dir = $2";
-    tx.execute(sql, &[host.as_str().into(), root_dir.into(), TAKEN_OVER.into()])
-        .await?;
     Ok(())
 }
 
@@ -138,6 +151,13 @@ impl Transaction for Begin {
                 previous,
             } => (REPLACE, root_dir, content, false, Some(previous.clone())),
             IntentWork::TakenOver { root_dir, content } => (TAKEN_OVER, root_dir, content, false, None),
+            IntentWork::RenameProfile { profile_id, from, to } => (
+                RENAME_PROFILE,
+                from,
+                &digest_sized(profile_id)?,
+                false,
+                Some(to.clone().into_bytes()),
+            ),
         };
         let sql = "INSERT INTO intent (id, kind, host_id, owner, lease_until, root_dir, content, \
                    makes_directory, previous, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
@@ -165,10 +185,8 @@ impl Transaction for End {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx) -> Result<()> {
-        let End(IntentId(id)) = self;
-        tx.execute("DELETE FROM intent WHERE id = $1", &[id.as_str().into()])
-            .await?;
-        Ok(())
+        let End(id) = self;
+        end_own(tx, Some(id)).await
     }
 }
 
@@ -249,34 +267,17 @@ async fn intents(tx: &mut Tx, sql: &str, binds: &[Value]) -> Result<Vec<Intent>>
     Ok(found)
 }
 
-/// Reads a row; `None` for the work of a newer release, which knows how to undo it.
+/// Reads a row; `None` for the work of a newer release, which knows how to undo it, and for one that is damaged: the
+/// others are recovered all the same.
 fn intent(mut row: Row) -> Result<Option<Intent>> {
     let id = IntentId(row.take()?);
     let host_id = HostId::from_stored(row.take()?);
     let owner = row.take()?;
     let (kind, root_dir): (String, String) = (row.take()?, row.take()?);
-    let content: Vec<u8> = row.take()?;
-    let content = content
-        .try_into()
-        .map_err(|_| Error::Corrupt(format!("intent {} has no digest", id.0)))?;
-    let makes_directory = row.take()?;
-    let previous: Option<Vec<u8>> = row.take()?;
-    let work = match (kind.as_str(), previous) {
-        (CREATE, None) => IntentWork::CreateIdentity {
-            root_dir,
-            content,
-            makes_directory,
-        },
-        (REPLACE, Some(previous)) => IntentWork::ReplaceIdentity {
-            root_dir,
-            content,
-            previous,
-        },
-        (TAKEN_OVER, _) => IntentWork::TakenOver { root_dir, content },
-        _ => {
-            tracing::warn!(intent = %id.0, kind, "left an intent of an unknown kind alone");
-            return Ok(None);
-        }
+    let (content, makes_directory) = (row.take()?, row.take()?);
+    let Some(work) = work(&kind, root_dir, content, makes_directory, row.take()?) else {
+        tracing::warn!(intent = %id.0, kind, "left an intent alone that this release does not understand");
+        return Ok(None);
     };
     Ok(Some(Intent {
         id,
@@ -284,4 +285,52 @@ fn intent(mut row: Row) -> Result<Option<Intent>> {
         owner,
         work,
     }))
+}
+
+fn work(
+    kind: &str,
+    root_dir: String,
+    content: Vec<u8>,
+    makes_directory: bool,
+    previous: Option<Vec<u8>>,
+) -> Option<IntentWork> {
+    Some(match (kind, previous) {
+        (CREATE, None) => IntentWork::CreateIdentity {
+            root_dir,
+            content: content.try_into().ok()?,
+            makes_directory,
+        },
+        (REPLACE, Some(previous)) => IntentWork::ReplaceIdentity {
+            root_dir,
+            content: content.try_into().ok()?,
+            previous,
+        },
+        (TAKEN_OVER, _) => IntentWork::TakenOver {
+            root_dir,
+            content: content.try_into().ok()?,
+        },
+        (RENAME_PROFILE, Some(to)) => IntentWork::RenameProfile {
+            profile_id: profile_id(content)?,
+            from: root_dir,
+            to: String::from_utf8(to).ok()?,
+        },
+        _ => return None,
+    })
+}
+
+/// The id of a profile where others have a digest: the releases before look at the size of the content, whatever the
+/// kind is, so it has that of a digest.
+fn digest_sized(id: &ProfileId) -> Result<[u8; 32]> {
+    let mut content = [0; 32];
+    let id = id.as_str().as_bytes();
+    let place = content.get_mut(..id.len());
+    place
+        .ok_or_else(|| Error::Defect("the id of a profile is longer than a digest".into()))?
+        .copy_from_slice(id);
+    Ok(content)
+}
+
+fn profile_id(content: Vec<u8>) -> Option<ProfileId> {
+    let padded = String::from_utf8(content).ok()?;
+    Some(ProfileId::from_stored(padded.trim_end_matches('\0').to_owned()))
 }

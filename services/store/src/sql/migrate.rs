@@ -29,6 +29,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../migrations/sqlite/0002_origin.sql"),
         postgres: include_str!("../../migrations/postgres/0002_origin.sql"),
     },
+    Migration {
+        name: "0003_profiles",
+        sqlite: include_str!("../../migrations/sqlite/0003_profiles.sql"),
+        postgres: include_str!("../../migrations/postgres/0003_profiles.sql"),
+    },
 ];
 
 /// The oldest release that may open a catalog of the newest schema.

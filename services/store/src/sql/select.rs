@@ -30,20 +30,21 @@ impl Conditions {
     }
 
     /// Adds that a column is one of these ids. An empty list holds for no row; neither engine takes one as it is.
-    pub(crate) fn and_one_of(&mut self, column: &str, ids: &[WorkspaceId]) {
+    pub(crate) fn and_one_of<'t>(&mut self, column: &str, ids: impl IntoIterator<Item = &'t str>) {
+        let ids: Vec<&str> = ids.into_iter().collect();
         let Some(last) = ids.last() else {
             return self.and("1 = 0".to_owned());
         };
         // The last one again up to a power of two: lists of every length share a few prepared statements.
         let filling = std::iter::repeat_n(last, ids.len().next_power_of_two() - ids.len());
-        let placeholders = self.bind_all(ids.iter().chain(filling).map(WorkspaceId::as_str));
+        let placeholders = self.bind_all(ids.iter().chain(filling).copied());
         self.and(format!("{column} IN ({placeholders})"));
     }
 
     /// Adds that a column is the id of a workspace that exists for a caller.
     pub(crate) fn and_visible(&mut self, column: &str, visibility: &Visibility) {
         if let Visibility::Only(ids) = visibility {
-            self.and_one_of(column, ids);
+            self.and_one_of(column, ids.iter().map(WorkspaceId::as_str));
         }
     }
 

@@ -340,7 +340,7 @@ impl SqlStore {
         visibility: &Visibility,
     ) -> Result<Vec<Workspace>> {
         let mut conditions = Conditions::default();
-        conditions.and_one_of("w.id", ids);
+        conditions.and_one_of("w.id", ids.iter().map(WorkspaceId::as_str));
         conditions.and_visible("w.id", visibility);
         self.select(conditions, None, visibility).await
     }
@@ -358,7 +358,7 @@ impl SqlStore {
             conditions.and(format!("w.id > {after}"));
         }
         if !only.is_empty() {
-            conditions.and_one_of("w.id", only);
+            conditions.and_one_of("w.id", only.iter().map(WorkspaceId::as_str));
         }
         conditions.and_visible("w.id", visibility);
         self.select(conditions, Some(limit), visibility).await

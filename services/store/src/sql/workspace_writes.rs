@@ -16,6 +16,7 @@ use crate::open::SqlStore;
 use crate::sql::append::append;
 use crate::sql::db::Tx;
 use crate::sql::intents::take_over;
+use crate::sql::profile_selections::forget_selection;
 use crate::sql::remember::{Answered, Mutation, Scope};
 use crate::sql::select::Conditions;
 use crate::sql::workspace_list::List;
@@ -109,7 +110,11 @@ impl WorkspaceStore for SqlStore {
 }
 
 impl SqlStore {
-    async fn write<M: Mutation>(&self, mutation: M, call: Call<M::Output>) -> Result<Answer<M::Output>> {
+    pub(super) async fn write<M: Mutation>(
+        &self,
+        mutation: M,
+        call: Call<M::Output>,
+    ) -> Result<Answer<M::Output>> {
         let deadline = call.deadline;
         self.db()
             .write(deadline, Arc::new(Answered { mutation, call }))
@@ -397,6 +402,7 @@ async fn first_free_name(tx: &mut Tx, name: &WorkspaceName) -> Result<WorkspaceN
 
 async fn delete(tx: &mut Tx, workspace: &Workspace, reason: ChangeReason, scope: &Scope<'_>) -> Result<()> {
     forget_observation(tx, &workspace.id).await?;
+    forget_selection(tx, &workspace.id).await?;
     tx.execute(
         "DELETE FROM workspace WHERE id = $1",
         &[workspace.id.as_str().into()],

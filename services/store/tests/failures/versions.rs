@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use compozy_domain::{ProfileId, ProfileName};
 use compozy_store::conformance::{
-    BINARY, Catalog, Engine, Postgres, SqliteFile, execute, open, raw_rows, run, run_unopened,
+    BINARY, Catalog, Engine, Postgres, SqliteFile, execute, fresh, open, raw_rows, run, run_unopened,
 };
-use compozy_store::{CatalogStore as _, Error, SqlStore};
+use compozy_store::{CatalogStore as _, CreateProfile, Error, ProfileStore as _, SelectProfile, SqlStore};
 
 const NEWER: &str = "UPDATE schema_version SET version = 7";
 const TOO_NEW: &str = "UPDATE schema_version SET version = 7, oldest_binary = '0.2.0'";
@@ -124,7 +125,7 @@ async fn c181_a_catalog_of_a_too_new_release_is_refused_untouched_on_postgres() 
         catalog.register("/w/a").await;
         let before = catalog.everything().await;
         assert_too_new(reopened_after(&catalog, TOO_NEW).await);
-        let back = "UPDATE schema_version SET version = 2, oldest_binary = '0.1.0'";
+        let back = "UPDATE schema_version SET version = 3, oldest_binary = '0.1.0'";
         let pool = catalog.engine.connections().await;
         sqlx::query(back).execute(&pool).await.unwrap();
         pool.close().await;
@@ -161,6 +162,68 @@ async fn an_altered_migration_is_refused_on_postgres() {
     .await;
 }
 
+/// As the release before profiles left it.
+async fn a_catalog_from_before_profiles_gets_them<E: Engine>(catalog: Catalog<E>) {
+    let row = catalog.register("/w/a").await;
+    for sql in [
+        "DROP TABLE profile",
+        "DROP TABLE profile_selection",
+        "DELETE FROM schema_migration WHERE number = 3",
+        "UPDATE schema_version SET version = 2",
+    ] {
+        execute(&catalog.store, sql).await.unwrap();
+    }
+    let catalog = catalog.reopened().await;
+    assert_eq!(catalog.get(&row.id).await, row);
+    let create = CreateProfile {
+        id: ProfileId::from_stored("01HXJ9YR4QZ0V7M3T5B8N2C6KD".into()),
+        name: ProfileName::parse("p").unwrap(),
+        color: String::new(),
+        icon: String::new(),
+        host_id: row.host_id.clone(),
+    };
+    let answer = catalog.store.create_profile(create, catalog.call()).await;
+    let profile = fresh(answer.unwrap()).value;
+    let select = SelectProfile {
+        workspace_id: Some(row.id.clone()),
+        profile_id: Some(profile.id.clone()),
+        host_id: row.host_id,
+    };
+    catalog
+        .store
+        .select_profile(select, catalog.call())
+        .await
+        .unwrap();
+    let selected = catalog.store.selections(Some(&row.id)).await.unwrap().workspace;
+    assert_eq!(selected, Some(profile));
+    assert_eq!(catalog.store.examine().await.unwrap(), []);
+    catalog.store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_catalog_from_before_profiles_gets_them_on_sqlite() {
+    run::<SqliteFile, _>(
+        concat!(
+            module_path!(),
+            "::a_catalog_from_before_profiles_gets_them_on_sqlite"
+        ),
+        a_catalog_from_before_profiles_gets_them,
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_catalog_from_before_profiles_gets_them_on_postgres() {
+    run::<Postgres, _>(
+        concat!(
+            module_path!(),
+            "::a_catalog_from_before_profiles_gets_them_on_postgres"
+        ),
+        a_catalog_from_before_profiles_gets_them,
+    )
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_that_open_a_new_catalog_at_once_found_it_once() {
     let test = concat!(
@@ -179,7 +242,14 @@ async fn processes_that_open_a_new_catalog_at_once_found_it_once() {
             "SELECT number, name FROM schema_migration ORDER BY number",
         )
         .await;
-        assert_eq!(applied.unwrap(), [["1", "0001_catalog"], ["2", "0002_origin"]]);
+        assert_eq!(
+            applied.unwrap(),
+            [
+                ["1", "0001_catalog"],
+                ["2", "0002_origin"],
+                ["3", "0003_profiles"]
+            ]
+        );
         for store in &stores {
             assert_eq!(store.catalog_id(), stores[0].catalog_id());
             assert_eq!(store.keys().await.unwrap(), stores[0].keys().await.unwrap());

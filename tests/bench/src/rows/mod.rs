@@ -4,6 +4,7 @@ mod create;
 mod discover;
 mod get;
 mod list;
+mod resolve;
 mod start;
 mod stream;
 
@@ -17,8 +18,8 @@ use crate::server::Engines;
 use crate::wire::channel;
 
 const ENGINES: [&str; 2] = ["SQLite", "Postgres"];
-const ROWS: [&str; 10] = [
-    "get", "list", "discover", "create", "start", "fanout", "backlog", "idle", "resume", "writers",
+const ROWS: [&str; 11] = [
+    "get", "list", "discover", "create", "start", "resolve", "fanout", "backlog", "idle", "resume", "writers",
 ];
 /// Those of the change stream.
 const WATCH: &[&str] = &["fanout", "backlog", "idle", "resume", "writers"];
@@ -78,6 +79,7 @@ pub(crate) async fn measure(plan: &Plan) -> Vec<Row> {
                 "discover" => discover::measure(plan, &engines, engine).await,
                 "create" => create::measure(plan, &engines, engine).await,
                 "start" => start::measure(plan, &engines, engine).await,
+                "resolve" => resolve::measure(plan, &engines, engine).await,
                 _ => stream::measure(row, plan, &engines, engine).await,
             });
         }

@@ -4,9 +4,13 @@ use std::time::Instant;
 
 use compozy_e2e::Draw;
 use compozy_proto::change::v1::WatchStart;
+use compozy_proto::page::v1::PageInfo;
+use compozy_proto::profile::v1::ListProfilesRequest;
 use compozy_proto::workspace::v1::ListWorkspacesRequest;
 
-use crate::history::Origin;
+use crate::catalog::{Catalog, Row, State};
+use crate::entry::Record;
+use crate::history::{Listed, Origin};
 use crate::watching::{Token, Watching};
 
 /// Where a stream begins: what is asked for, and what is written down.
@@ -82,33 +86,56 @@ impl Watching {
 
     async fn page_beginning(&mut self) -> Option<Beginning> {
         let server = self.draw.below(self.clients.len());
-        let request = ListWorkspacesRequest {
-            limit: 100,
-            ..Default::default()
+        let (listed, (rows, page)) = if self.draw.one_in(3) {
+            (Listed::Profiles, self.page_of_profiles(server).await?)
+        } else {
+            (Listed::Workspaces, self.page_of_workspaces(server).await?)
         };
-        let answer = self.clients[server].list_workspaces(request).await.ok()?;
-        let page = answer.page?;
-        let rows = answer
-            .workspaces
-            .into_iter()
-            .map(|row| (row.id, row.version))
-            .collect();
         Some(Beginning {
             origin: Origin::Page {
                 answered: Instant::now(),
-                rows: Some(rows).filter(|_| !page.has_more),
+                listed,
+                rows: Some(Catalog::of(rows)).filter(|_| !page.has_more),
             },
             token: page.revision,
             start: WatchStart::Unspecified,
         })
     }
 
+    async fn page_of_workspaces(&self, server: usize) -> Option<(Vec<Row>, PageInfo)> {
+        let request = ListWorkspacesRequest {
+            limit: 100,
+            ..Default::default()
+        };
+        let answer = self.clients[server].list_workspaces(request).await.ok()?;
+        let rows = answer.workspaces.into_iter().map(|row| Row {
+            record: Record::Workspace(row.id),
+            state: State::Version(row.version),
+        });
+        Some((rows.collect(), answer.page?))
+    }
+
+    async fn page_of_profiles(&self, server: usize) -> Option<(Vec<Row>, PageInfo)> {
+        let request = ListProfilesRequest {
+            limit: 100,
+            ..Default::default()
+        };
+        let answer = self.clients[server].list_profiles(request).await.ok()?;
+        // The permanent one never changes, and is in no log.
+        let rows = answer.profiles.into_iter().filter(|row| !row.is_permanent);
+        let rows = rows.map(|row| Row {
+            record: Record::Profile(row.id),
+            state: State::Version(row.version),
+        });
+        Some((rows.collect(), answer.page?))
+    }
+
     fn answer_beginning(&mut self) -> Option<Beginning> {
         let answer = self.board.answer(&mut self.draw)?;
         Some(Beginning {
             origin: Origin::Answer {
-                workspace: answer.workspace,
-                version: answer.version,
+                record: answer.record,
+                state: answer.state,
             },
             token: answer.revision,
             start: WatchStart::Unspecified,

@@ -65,8 +65,8 @@ pub(crate) fn start(watcher: &Watcher, stream: &Stream, reference: &Reference) -
         Origin::Token { stream, event } => at(watcher, *stream, *event, reference),
         // May repeat what the page shows.
         Origin::Page { answered, .. } => Bound::between(0, reference.begun_after(*answered)),
-        Origin::Answer { workspace, version } => {
-            let own = reference.place_of_version(workspace, *version);
+        Origin::Answer { record, state } => {
+            let own = reference.place_of_state(record, state);
             Bound::between(0, own.unwrap_or(reference.len()))
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use compozy_proto::change::v1::catalog_change_service_client::CatalogChangeServiceClient;
 use compozy_proto::change::v1::watch_catalog_response::Message;
-use compozy_proto::change::v1::{Row, WatchCatalogRequest, WatchCatalogResponse, row};
+use compozy_proto::change::v1::{self as pb, WatchCatalogRequest, WatchCatalogResponse, row};
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -13,7 +13,8 @@ use tonic::transport::{Endpoint, Uri};
 use tonic::{Code, Status, Streaming};
 use tonic_types::StatusExt as _;
 
-use crate::entry::Entry;
+use crate::catalog::{Row, State};
+use crate::entry::{Entry, Record};
 use crate::history::{End, Event};
 
 /// Until a server has taken a call.
@@ -79,22 +80,18 @@ fn events(message: Message) -> Vec<(Event, Option<String>)> {
     match message {
         Message::Changes(batch) => {
             let changes = batch.changes.into_iter().map(|change| {
-                let row = change.row.as_ref().and_then(version_of);
+                let row = change.row.clone().and_then(shown);
                 let entry = Entry::of(&change);
                 (Event::Change { entry, row }, Some(change.token))
             });
             changes.collect()
         }
-        Message::SnapshotRow(snapshot) => match snapshot.row.and_then(|row| row.record) {
-            Some(row::Record::Workspace(workspace)) => {
-                let row = Event::SnapshotRow {
-                    workspace: workspace.id,
-                    version: workspace.version,
-                };
-                vec![(row, None)]
-            }
-            None => Vec::new(),
-        },
+        Message::SnapshotRow(snapshot) => {
+            let row = snapshot.row.and_then(shown);
+            row.map(|row| (Event::SnapshotRow(row), None))
+                .into_iter()
+                .collect()
+        }
         Message::Synced(synced) => vec![(Event::Synced, Some(synced.token))],
         Message::Heartbeat(heartbeat) => vec![(Event::Heartbeat, Some(heartbeat.token))],
         Message::Resync(resync) => {
@@ -109,10 +106,16 @@ fn events(message: Message) -> Vec<(Event, Option<String>)> {
     }
 }
 
-fn version_of(row: &Row) -> Option<i64> {
-    let record = row.record.as_ref()?;
-    let row::Record::Workspace(workspace) = record;
-    Some(workspace.version)
+fn shown(row: pb::Row) -> Option<Row> {
+    let (record, state) = match row.record? {
+        row::Record::Workspace(row) => (Record::Workspace(row.id), State::Version(row.version)),
+        row::Record::Profile(row) => (Record::Profile(row.id), State::Version(row.version)),
+        row::Record::Selection(row) => (
+            Record::Selection(row.workspace_id),
+            State::Selected(row.profile_id),
+        ),
+    };
+    Some(Row { record, state })
 }
 
 /// What a status says about the stream. One without a reason of the contract was made on the way.

@@ -8,6 +8,16 @@ use compozy_proto::change::v1::{Change, ChangeKind, ChangeOp, ChangeReason};
 /// Where an entry stands in the log.
 pub(crate) type Position = i64;
 
+/// Something that the catalog holds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Record {
+    /// By its id, as the next one.
+    Workspace(String),
+    Profile(String),
+    /// Which profile is remembered for a workspace; of an empty one for everything else.
+    Selection(String),
+}
+
 /// What of an entry every reader sees alike. No two entries of a log are equal: of a record the version rises, and
 /// two moves of one workspace are written at two times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) op: ChangeOp,
     pub(crate) reason: ChangeReason,
     pub(crate) workspace: String,
+    /// The profile itself, or the one that is selected.
+    pub(crate) profile: String,
     pub(crate) version: i64,
     /// Nanoseconds since 1970.
     pub(crate) at: i128,
@@ -30,18 +42,29 @@ impl Entry {
             op: change.op(),
             reason: change.reason(),
             workspace: change.workspace_id.clone(),
+            profile: change.profile_id.clone(),
             version: change.version,
             at: i128::from(at.seconds) * 1_000_000_000 + i128::from(at.nanos),
         }
     }
 
-    /// Whether it counts the versions of a record up.
-    pub(crate) fn is_of_record(&self) -> bool {
-        self.kind == ChangeKind::Workspace
+    /// The record that it is about; of a move the moved one.
+    pub(crate) fn record(&self) -> Record {
+        match self.kind {
+            ChangeKind::Profile => Record::Profile(self.profile.clone()),
+            ChangeKind::Selection => Record::Selection(self.workspace.clone()),
+            _ => Record::Workspace(self.workspace.clone()),
+        }
     }
 
+    /// Whether it counts the versions of a record up.
+    pub(crate) fn is_of_record(&self) -> bool {
+        self.kind != ChangeKind::WorkspaceOrder
+    }
+
+    /// Whether nothing can follow of its record. A selection that was forgotten can be made again.
     pub(crate) fn is_removal(&self) -> bool {
-        self.is_of_record() && self.op == ChangeOp::Deleted
+        self.op == ChangeOp::Deleted && self.kind != ChangeKind::Selection
     }
 }
 
@@ -51,10 +74,12 @@ impl fmt::Display for Entry {
             kind,
             reason,
             workspace,
+            profile,
             version,
             ..
         } = self;
-        write!(formatter, "{kind:?} {reason:?} {workspace} v{version}")
+        let of = format!("{workspace} {profile}");
+        write!(formatter, "{kind:?} {reason:?} {} v{version}", of.trim())
     }
 }
 
@@ -69,16 +94,36 @@ pub(crate) struct Filter {
 
 impl Filter {
     pub(crate) fn wants(&self, entry: &Entry) -> bool {
-        (self.kinds.is_empty() || self.kinds.contains(&entry.kind)) && self.holds(&entry.workspace)
+        self.takes(entry.kind) && self.holds(&entry.workspace)
     }
 
-    /// Whether it looks at a workspace.
-    pub(crate) fn holds(&self, workspace: &str) -> bool {
+    fn takes(&self, kind: ChangeKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    /// Whether it looks at a workspace, or, of an empty one, at what belongs to none.
+    fn holds(&self, workspace: &str) -> bool {
         self.workspaces.is_empty() || self.workspaces.contains(workspace)
     }
 
-    /// Whether whoever follows it knows every workspace that it holds.
-    pub(crate) fn follows_records(&self) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&ChangeKind::Workspace)
+    /// Whether a snapshot shows a record.
+    pub(crate) fn shows(&self, record: &Record) -> bool {
+        match record {
+            Record::Workspace(id) => self.takes(ChangeKind::Workspace) && self.holds(id),
+            Record::Profile(_) => self.takes(ChangeKind::Profile) && self.holds(""),
+            Record::Selection(id) => self.takes(ChangeKind::Selection) && self.holds(id),
+        }
+    }
+
+    /// Whether whoever follows it knows what has become of a record. A selection goes with its workspace and with its
+    /// profile, so both have to be followed.
+    pub(crate) fn follows(&self, record: &Record) -> bool {
+        match record {
+            Record::Selection(_) => {
+                let kinds = [ChangeKind::Workspace, ChangeKind::Profile, ChangeKind::Selection];
+                self.holds("") && kinds.into_iter().all(|kind| self.takes(kind))
+            }
+            Record::Workspace(_) | Record::Profile(_) => self.shows(record),
+        }
     }
 }

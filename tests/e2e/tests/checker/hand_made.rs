@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 
 use compozy_proto::change::v1::{ChangeKind, ChangeOp, ResyncReason};
 
+use crate::catalog::{Catalog, Row, State};
 use crate::check::check;
-use crate::entry::{Entry, Filter};
+use crate::entry::{Entry, Filter, Record};
 use crate::history::{Action, End, Event, History, Origin, Outcome, Received, Stream, Watcher, Write};
-use crate::reference::reason_of;
+use crate::reference::told_as;
 use crate::violation::Rule;
 
 mod gaps;
 mod log;
+mod profile_streams;
+mod profiles;
 mod resuming;
 mod snapshots;
 mod streams;
@@ -53,39 +56,46 @@ impl World {
     }
 
     fn list(&mut self, rows: &[(&str, i64)]) {
-        let rows = rows.iter().map(|(id, version)| ((*id).to_owned(), *version));
-        self.history.lists = vec![rows.collect()];
+        self.history.lists = vec![workspaces(rows)];
     }
 
     /// An answered write and its entry, the next of the log: begun a quarter of a millisecond before the answer.
-    fn write(&mut self, action: Action, workspace: &str, version: i64) {
-        let position = self.log(action, workspace, version);
+    fn write(&mut self, action: Action, id: &str, version: i64) {
+        let position = self.log(action, id, version);
         let ended = self.at(position);
-        self.history.writes.push(Write {
-            action,
-            workspace: workspace.to_owned(),
-            begun: ended - Duration::from_micros(250),
-            outcome: Outcome::Answered {
+        let (record, selects) = subject(action, id);
+        let outcome = match action {
+            Action::SelectAgain | Action::Forget => Outcome::Unsaid,
+            _ => Outcome::Answered {
                 ended,
                 version,
                 wrote: true,
             },
+        };
+        self.history.writes.push(Write {
+            action,
+            record,
+            selects,
+            begun: ended - Duration::from_micros(250),
+            outcome,
         });
     }
 
     /// An entry at the end of the log.
-    fn log(&mut self, action: Action, workspace: &str, version: i64) -> u64 {
+    fn log(&mut self, action: Action, id: &str, version: i64) -> u64 {
         let entries = &mut self.history.log.entries;
         let position = entries.last_key_value().map_or(1, |(last, _)| last + 1);
-        entries.insert(position, entry(action, workspace, version, position));
+        entries.insert(position, entry(action, id, version, position));
         self.history.log.quiet = position;
         position.unsigned_abs()
     }
 
-    fn unanswered(&mut self, action: Action, workspace: &str) {
+    fn unanswered(&mut self, action: Action, id: &str) {
+        let (record, selects) = subject(action, id);
         self.history.writes.push(Write {
             action,
-            workspace: workspace.to_owned(),
+            record,
+            selects,
             begun: self.at(0),
             outcome: Outcome::Unknown,
         });
@@ -175,20 +185,65 @@ impl World {
     }
 }
 
-fn entry(action: Action, workspace: &str, version: i64, at: i64) -> Entry {
-    let (kind, op) = match action {
-        Action::Move => (ChangeKind::WorkspaceOrder, ChangeOp::Upserted),
-        Action::Remove => (ChangeKind::Workspace, ChangeOp::Deleted),
-        _ => (ChangeKind::Workspace, ChangeOp::Upserted),
+/// What an action is about, and the profile that it selects. Of a selection the id is `workspace profile`, of which
+/// either may be empty.
+fn subject(action: Action, id: &str) -> (Record, String) {
+    match told_as(action).0 {
+        ChangeKind::Profile => (Record::Profile(id.to_owned()), String::new()),
+        ChangeKind::Selection => {
+            let (workspace, profile) = id.split_once(' ').unwrap();
+            (Record::Selection(workspace.to_owned()), profile.to_owned())
+        }
+        _ => (Record::Workspace(id.to_owned()), String::new()),
+    }
+}
+
+fn entry(action: Action, id: &str, version: i64, at: i64) -> Entry {
+    let (kind, reason) = told_as(action);
+    let (record, selects) = subject(action, id);
+    let (workspace, profile) = match record {
+        Record::Workspace(id) => (id, String::new()),
+        Record::Profile(id) => (String::new(), id),
+        Record::Selection(workspace) => (workspace, selects),
+    };
+    let op = match action {
+        Action::Remove | Action::DeleteProfile | Action::Forget => ChangeOp::Deleted,
+        _ => ChangeOp::Upserted,
     };
     Entry {
         kind,
         op,
-        reason: reason_of(action),
-        workspace: workspace.to_owned(),
+        reason,
+        workspace,
+        profile,
         version,
         at: at.into(),
     }
+}
+
+fn row_of_workspace(id: &str, version: i64) -> Row {
+    Row {
+        record: Record::Workspace(id.to_owned()),
+        state: State::Version(version),
+    }
+}
+
+fn profile(id: &str, version: i64) -> Row {
+    Row {
+        record: Record::Profile(id.to_owned()),
+        state: State::Version(version),
+    }
+}
+
+fn selection(workspace: &str, profile: &str) -> Row {
+    Row {
+        record: Record::Selection(workspace.to_owned()),
+        state: State::Selected(profile.to_owned()),
+    }
+}
+
+fn workspaces(rows: &[(&str, i64)]) -> Catalog {
+    Catalog::of(rows.iter().map(|(id, version)| row_of_workspace(id, *version)))
 }
 
 fn only(workspace: &str) -> Filter {

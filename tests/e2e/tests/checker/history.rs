@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use compozy_proto::change::v1::ResyncReason;
 
-use crate::entry::{Entry, Filter, Position};
+use crate::catalog::{Catalog, Row, State};
+use crate::entry::{Entry, Filter, Position, Record};
 
 /// Everything that the check looks at.
 #[derive(Debug, Default)]
@@ -15,8 +16,8 @@ pub(crate) struct History {
     pub(crate) watchers: Vec<Watcher>,
     pub(crate) lies: Vec<Lie>,
     pub(crate) log: Log,
-    /// What each server lists in the end: version by id.
-    pub(crate) lists: Vec<BTreeMap<String, i64>>,
+    /// What each server lists in the end.
+    pub(crate) lists: Vec<Catalog>,
     /// When new epochs were begun.
     pub(crate) epochs: Vec<Span>,
     /// When a server or the store was kept from answering.
@@ -50,14 +51,27 @@ pub(crate) enum Action {
     Relink,
     Move,
     Remove,
+    CreateProfile,
+    UpdateProfile,
+    RenameProfile,
+    ArchiveProfile,
+    UnarchiveProfile,
+    DeleteProfile,
+    /// Of a profile that was never selected there before, so that there is one entry of it.
+    Select,
+    /// Of a profile that was selected there before, and perhaps still is.
+    SelectAgain,
+    Forget,
 }
 
 /// One write of one writer.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     pub(crate) action: Action,
-    /// Empty for a registration that was not answered.
-    pub(crate) workspace: String,
+    /// What it is about: without an id if it was to be made and that was not answered.
+    pub(crate) record: Record,
+    /// The profile that it selects; empty for the others.
+    pub(crate) selects: String,
     pub(crate) begun: Instant,
     pub(crate) outcome: Outcome,
 }
@@ -72,6 +86,8 @@ pub(crate) enum Outcome {
         /// Whether it changed anything.
         wrote: bool,
     },
+    /// It was carried out, and the answer does not say whether that changed anything.
+    Unsaid,
     /// It was refused, and wrote nothing.
     Refused,
     /// No answer came, or one that leaves it open.
@@ -117,13 +133,21 @@ pub(crate) enum Origin {
     /// The revision of a page; its rows if it was the whole list.
     Page {
         answered: Instant,
-        rows: Option<BTreeMap<String, i64>>,
+        listed: Listed,
+        rows: Option<Catalog>,
     },
-    /// The revision in the answer to this write.
+    /// The revision in the answer to the write that led to this state.
     Answer {
-        workspace: String,
-        version: i64,
+        record: Record,
+        state: State,
     },
+}
+
+/// What a page lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listed {
+    Workspaces,
+    Profiles,
 }
 
 #[derive(Debug, Clone)]
@@ -135,15 +159,12 @@ pub(crate) struct Received {
 /// A message, or one of the changes of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A change, and the version of the row that rode along.
+    /// A change, and the row that rode along.
     Change {
         entry: Entry,
-        row: Option<i64>,
+        row: Option<Row>,
     },
-    SnapshotRow {
-        workspace: String,
-        version: i64,
-    },
+    SnapshotRow(Row),
     Synced,
     Heartbeat,
     Resync {

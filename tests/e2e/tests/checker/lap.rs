@@ -1,20 +1,22 @@
 //! A lap: servers, traffic, watchers and faults for a while, then quiet, then the check of all that was recorded.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use compozy_client::Client;
-use compozy_e2e::{Draw, list_all};
+use compozy_e2e::Draw;
+use futures::future::join_all;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::board::{Board, Phase};
+use crate::catalog::Catalog;
 use crate::check::check;
 use crate::faults::{Fault, disturb};
 use crate::history::History;
 use crate::leaving::audit;
+use crate::listing::listed;
 use crate::log_reader::LogReader;
 use crate::servers::{Servers, Setting};
 use crate::traffic::{Manners, Writer};
@@ -136,14 +138,10 @@ async fn follow(mut reader: LogReader, mut phase: watch::Receiver<Phase>) -> Log
 }
 
 /// What each server lists, while the log did not grow.
-async fn lists(clients: &[Client], reader: &mut LogReader) -> Vec<BTreeMap<String, i64>> {
+async fn lists(clients: &[Client], reader: &mut LogReader) -> Vec<Catalog> {
     loop {
         let before = reader.settle().await;
-        let mut lists = Vec::new();
-        for client in clients {
-            let rows = list_all(client).await;
-            lists.push(rows.into_iter().map(|row| (row.id, row.version)).collect());
-        }
+        let lists = join_all(clients.iter().map(listed)).await;
         if reader.settle().await == before {
             return lists;
         }

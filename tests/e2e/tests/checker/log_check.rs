@@ -1,18 +1,21 @@
 //! The log by itself, against what the writers were told and against the lists.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use compozy_proto::change::v1::ChangeReason;
+use compozy_proto::change::v1::{ChangeKind, ChangeReason};
 
-use crate::entry::Entry;
-use crate::history::{Action, History, Outcome};
-use crate::reference::{Reference, reason_of};
+use crate::catalog::State;
+use crate::entry::{Entry, Record};
+use crate::history::{Action, History, Outcome, Write};
+use crate::reference::{Reference, told_as};
+use crate::transition_check::{check_transitions, is_archived};
 use crate::violation::{Rule, Violation};
 
 pub(crate) fn check_log(history: &History, reference: &Reference) -> Vec<Violation> {
     let mut found = Vec::new();
     positions(history, reference, &mut found);
     versions(reference, &mut found);
+    check_transitions(reference, &mut found);
     answers(history, reference, &mut found);
     strangers(history, reference, &mut found);
     order_in_time(reference, &mut found);
@@ -43,14 +46,19 @@ fn positions(history: &History, reference: &Reference, found: &mut Vec<Violation
 
 /// Of each record from 1 on, dense, in order, and nothing after the removal. A move carries the version at its time.
 fn versions(reference: &Reference, found: &mut Vec<Violation>) {
-    let mut newest: BTreeMap<&str, &Entry> = BTreeMap::new();
+    let mut newest: HashMap<Record, &Entry> = HashMap::new();
     for logged in &reference.entries {
         let entry = &logged.entry;
-        let before = newest.get(entry.workspace.as_str()).copied();
+        let before = newest.get(&entry.record()).copied();
         let last = before.map_or(0, |before| before.version);
         let gone = before.is_some_and(Entry::is_removal);
         let expected = last + i64::from(entry.is_of_record());
-        if entry.version != expected || gone || (last == 0) != (entry.reason == ChangeReason::Created) {
+        // A selection is never created: it is updated for the first time.
+        let begins = match entry.kind {
+            ChangeKind::Selection => last == 0,
+            _ => entry.reason == ChangeReason::Created,
+        };
+        if entry.version != expected || gone || (last == 0) != begins {
             let detail = match before {
                 Some(before) => format!("{entry} follows {before}"),
                 None => format!("{entry} is the first of its record"),
@@ -58,7 +66,7 @@ fn versions(reference: &Reference, found: &mut Vec<Violation>) {
             found.push(Violation::new(Rule::LogVersions, detail));
         }
         if entry.is_of_record() {
-            newest.insert(&entry.workspace, entry);
+            newest.insert(entry.record(), entry);
         }
     }
 }
@@ -75,7 +83,7 @@ fn answers(history: &History, reference: &Reference, found: &mut Vec<Violation>)
         }
         let place = reference.place_of_write(write);
         let entry = place.map(|place| &reference.entries[place].entry);
-        if entry.is_none_or(|entry| entry.reason != reason_of(write.action)) {
+        if entry.is_none_or(|entry| (entry.kind, entry.reason) != told_as(write.action)) {
             let detail = format!("{write:?} was answered and is not in the log ({entry:?})");
             found.push(Violation::new(Rule::LogHoldsAnswers, detail));
         } else if !taken.insert(place) {
@@ -85,8 +93,8 @@ fn answers(history: &History, reference: &Reference, found: &mut Vec<Violation>)
     }
 }
 
-/// Of each workspace and action: no fewer entries than answers, and no more than answers and open questions. What
-/// the observer notes belongs to no writer.
+/// Of each record and action: no fewer entries than answers, and no more than answers and open questions. What the
+/// observer notes belongs to no writer.
 fn strangers(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
     #[derive(Debug, Default)]
     struct Count {
@@ -94,24 +102,19 @@ fn strangers(history: &History, reference: &Reference, found: &mut Vec<Violation
         answered: usize,
         open: usize,
     }
-    let mut counts: BTreeMap<(ChangeReason, &str), Count> = BTreeMap::new();
+    let mut counts: BTreeMap<Key, Count> = BTreeMap::new();
     for logged in &reference.entries {
         let entry = &logged.entry;
         if !matches!(entry.reason, ChangeReason::Status | ChangeReason::Identity) {
-            counts
-                .entry(key(entry.reason, &entry.workspace))
-                .or_default()
-                .entries += 1;
+            counts.entry(key_of_entry(entry)).or_default().entries += 1;
         }
     }
     for write in &history.writes {
-        let count = counts
-            .entry(key(reason_of(write.action), &write.workspace))
-            .or_default();
+        let count = counts.entry(key_of_write(write)).or_default();
         match write.outcome {
             Outcome::Answered { wrote, .. } => count.answered += usize::from(wrote),
             Outcome::Refused => {}
-            Outcome::Unknown => count.open += 1,
+            Outcome::Unsaid | Outcome::Unknown => count.open += 1,
         }
     }
     for (key, count) in counts {
@@ -126,12 +129,26 @@ fn strangers(history: &History, reference: &Reference, found: &mut Vec<Violation
     }
 }
 
-/// Nobody knows the id of a registration that was not answered, so those are counted together.
-fn key(reason: ChangeReason, workspace: &str) -> (ChangeReason, &str) {
-    match reason {
-        ChangeReason::Created => (reason, ""),
-        _ => (reason, workspace),
-    }
+/// What is counted together: kind and reason, the record, and the profile that is selected. Nobody knows the id of
+/// what was made without an answer, so of those there is no record.
+type Key = (ChangeKind, ChangeReason, Option<Record>, String);
+
+fn key_of_entry(entry: &Entry) -> Key {
+    let selects = if entry.kind == ChangeKind::Selection {
+        entry.profile.clone()
+    } else {
+        String::new()
+    };
+    key((entry.kind, entry.reason), entry.record(), selects)
+}
+
+fn key_of_write(write: &Write) -> Key {
+    key(told_as(write.action), write.record.clone(), write.selects.clone())
+}
+
+fn key((kind, reason): (ChangeKind, ChangeReason), record: Record, selects: String) -> Key {
+    let record = Some(record).filter(|_| reason != ChangeReason::Created);
+    (kind, reason, record, selects)
 }
 
 fn order_in_time(reference: &Reference, found: &mut Vec<Violation>) {
@@ -152,32 +169,17 @@ fn order_in_time(reference: &Reference, found: &mut Vec<Violation>) {
     }
 }
 
+/// A selection of an archived profile is remembered, and nobody is told of it before the profile is back in use.
 fn lists(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
-    let expected = reference.list_at(reference.len());
+    let mut expected = reference.catalog_at(reference.len());
+    expected.retain(|_, state| match state {
+        State::Selected(profile) => !is_archived(reference, profile),
+        State::Version(_) => true,
+    });
     for (server, list) in history.lists.iter().enumerate() {
         if *list != expected {
-            let detail = format!("server {server}: {}", difference(list, &expected));
+            let detail = format!("server {server}: {}", list.difference(&expected));
             found.push(Violation::new(Rule::ListIsLog, detail));
         }
     }
-}
-
-/// Where two maps of versions differ, in a few words.
-pub(crate) fn difference(seen: &BTreeMap<String, i64>, expected: &BTreeMap<String, i64>) -> String {
-    let mut words = Vec::new();
-    for (workspace, version) in expected {
-        if seen.get(workspace) != Some(version) {
-            words.push(format!(
-                "{workspace} is at v{version}, seen {:?}",
-                seen.get(workspace)
-            ));
-        }
-    }
-    for (workspace, version) in seen {
-        if !expected.contains_key(workspace) {
-            words.push(format!("{workspace} v{version} is gone, but seen"));
-        }
-    }
-    words.truncate(5);
-    words.join("; ")
 }

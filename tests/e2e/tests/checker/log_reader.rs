@@ -15,7 +15,7 @@ use crate::history::Log;
 
 /// Positions below the newest one that are read again: nothing may turn up there.
 const OVERLAP: i64 = 500;
-const COLUMNS: &str = "position, kind, op, reason, workspace_id, version, at";
+const COLUMNS: &str = "position, kind, op, reason, workspace_id, profile_id, version, at";
 /// Of one read. The database may be down.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks at a log that may still grow.
@@ -25,8 +25,8 @@ const SETTLING_PAUSE: Duration = Duration::from_millis(100);
 const KEEP_IN_SQLITE: &str = "\
     CREATE TABLE trimmed AS SELECT * FROM change WHERE 0; \
     CREATE TRIGGER keep_trimmed AFTER DELETE ON change BEGIN \
-      INSERT INTO trimmed (position, kind, op, reason, workspace_id, version, at) \
-      VALUES (OLD.position, OLD.kind, OLD.op, OLD.reason, OLD.workspace_id, OLD.version, OLD.at); \
+      INSERT INTO trimmed (position, kind, op, reason, workspace_id, profile_id, version, at) \
+      VALUES (OLD.position, OLD.kind, OLD.op, OLD.reason, OLD.workspace_id, OLD.profile_id, OLD.version, OLD.at); \
     END";
 const KEEP_IN_POSTGRES: &str = "\
     CREATE TABLE trimmed (LIKE change); \
@@ -42,7 +42,7 @@ pub(crate) enum Source {
 }
 
 /// A row of the log.
-type Row = (Position, [String; 3], Option<String>, i64, i64);
+type Row = (Position, [String; 3], [Option<String>; 2], i64, i64);
 
 /// What one read found.
 struct Found {
@@ -126,8 +126,8 @@ impl LogReader {
     fn take(&mut self, found: Found) {
         self.log.floor = found.floor;
         let newest = self.newest;
-        for (position, words, workspace, version, at) in found.rows {
-            let entry = entry(&words, workspace, version, at);
+        for (position, words, ids, version, at) in found.rows {
+            let entry = entry(&words, ids, version, at);
             let before = self.log.entries.get(&position);
             let is_steady = match before {
                 Some(before) => *before == entry,
@@ -179,7 +179,8 @@ fn in_sqlite(path: &Path, after: Position) -> rusqlite::Result<Found> {
     let mut statement = snapshot.prepare(&sql)?;
     let rows = statement.query_map([after], |row| {
         let words = [row.get(1)?, row.get(2)?, row.get(3)?];
-        Ok((row.get(0)?, words, row.get(4)?, row.get(5)?, row.get(6)?))
+        let ids = [row.get(4)?, row.get(5)?];
+        Ok((row.get(0)?, words, ids, row.get(6)?, row.get(7)?))
     })?;
     Ok(Found {
         floor,
@@ -212,19 +213,21 @@ async fn in_postgres(url: &str, after: Position) -> Result<Found, sqlx::Error> {
     };
     for row in rows {
         let words = [row.try_get(1)?, row.try_get(2)?, row.try_get(3)?];
-        found.rows.push((
-            row.try_get(0)?,
-            words,
-            row.try_get(4)?,
-            row.try_get(5)?,
-            row.try_get(6)?,
-        ));
+        let ids = [row.try_get(4)?, row.try_get(5)?];
+        found
+            .rows
+            .push((row.try_get(0)?, words, ids, row.try_get(6)?, row.try_get(7)?));
     }
     Ok(found)
 }
 
 /// The stored words are the contract's names, but for the two kinds of a removal.
-fn entry([kind, op, reason]: &[String; 3], workspace: Option<String>, version: i64, at: i64) -> Entry {
+fn entry(
+    [kind, op, reason]: &[String; 3],
+    [workspace, profile]: [Option<String>; 2],
+    version: i64,
+    at: i64,
+) -> Entry {
     let reason = if reason.starts_with("removed") {
         "removed"
     } else {
@@ -236,6 +239,7 @@ fn entry([kind, op, reason]: &[String; 3], workspace: Option<String>, version: i
         op: ChangeOp::from_str_name(&name("OP", op)).unwrap(),
         reason: ChangeReason::from_str_name(&name("REASON", reason)).unwrap(),
         workspace: workspace.unwrap_or_default(),
+        profile: profile.unwrap_or_default(),
         version,
         at: at.into(),
     }

@@ -1,69 +1,52 @@
 //! What a client has that applies everything it gets: from a snapshot, a page or the beginning of the log on it is
 //! the list.
 
-use std::collections::BTreeMap;
-
-use compozy_proto::change::v1::ChangeOp;
-
-use crate::history::{Event, Origin, Stream, Watcher};
-use crate::log_check::difference;
+use crate::catalog::{Catalog, State};
+use crate::entry::Record;
+use crate::history::{Event, Listed, Origin, Stream, Watcher};
 use crate::reference::Reference;
 use crate::violation::{Rule, Violation};
 
 /// Rows of a snapshot against what was there, for every stream with a snapshot that was completed.
 pub(crate) fn check_snapshot(stream: &Stream, name: &str, reference: &Reference) -> Vec<Violation> {
     let synced = stream.received.iter().find(|one| one.event == Event::Synced);
-    let (Origin::Snapshot, Some(synced), true) = (&stream.origin, synced, stream.filter.follows_records())
-    else {
+    let (Origin::Snapshot, Some(synced)) = (&stream.origin, synced) else {
         return Vec::new();
     };
-    let mut rows = BTreeMap::new();
+    let mut rows = Catalog::default();
     let mut found = Vec::new();
     for one in &stream.received {
-        if let Event::SnapshotRow { workspace, version } = &one.event
-            && rows.insert(workspace.clone(), *version).is_some()
-        {
-            let detail = format!("{name}: a second row of {workspace}");
-            found.push(Violation::new(Rule::Snapshot, detail));
-        }
-    }
-    let before = reference.answered_before(stream.opened);
-    for (workspace, versions) in reference.records() {
-        let row = rows.remove(workspace);
-        if !stream.filter.holds(workspace) {
-            if let Some(row) = row {
-                let detail = format!("{name}: {workspace} v{row} is not what was asked for");
-                found.push(Violation::new(Rule::Filter, detail));
-            }
+        let Event::SnapshotRow(row) = &one.event else {
             continue;
-        }
-        // The answer to one write says that those before it, too, were there.
-        let known = |place: usize| (0..before).contains(&place);
-        let least = versions
-            .iter()
-            .filter(|(_, place)| known(**place))
-            .map(|(version, _)| *version)
-            .max();
-        let removal = reference.removal_of(workspace);
-        let may_be_gone = removal.is_some_and(|gone| gone.begun.is_none_or(|begun| begun < synced.at));
-        let sound = match row {
-            None => least.is_none() || may_be_gone,
-            Some(row) => {
-                versions.get(&row).is_some_and(|place| {
-                    let logged = &reference.entries[*place];
-                    !logged.entry.is_removal() && logged.begun.is_none_or(|begun| begun < synced.at)
-                }) && least.is_none_or(|least| row >= least)
-            }
         };
-        if !sound {
-            let detail =
-                format!("{name}: the row of {workspace} is {row:?}, at the call it was at {least:?}");
+        if rows.get(&row.record).is_some() {
+            let detail = format!("{name}: a second row of {:?}", row.record);
             found.push(Violation::new(Rule::Snapshot, detail));
         }
+        if !stream.filter.shows(&row.record) {
+            let detail = format!("{name}: {row:?} is not what was asked for");
+            found.push(Violation::new(Rule::Filter, detail));
+        }
+        if reference.place_of_state(&row.record, &row.state).is_none() {
+            let detail = format!("{name}: {row:?} is not in the log");
+            found.push(Violation::new(Rule::Snapshot, detail));
+        }
+        rows.insert(row.clone());
     }
-    for (workspace, row) in rows {
-        let detail = format!("{name}: {workspace} v{row} is not in the log");
-        found.push(Violation::new(Rule::Snapshot, detail));
+    // The answer to one write says that those before it, too, were there.
+    let before = reference.answered_before(stream.opened);
+    for record in reference.records().filter(|record| stream.filter.shows(record)) {
+        let row = rows.get(record);
+        let at_the_call = reference.state_at(record, before);
+        let mut later = reference.states_from(record, before).filter(|(place, _)| {
+            let begun = reference.entries[*place].begun;
+            begun.is_none_or(|begun| begun < synced.at)
+        });
+        if row != at_the_call && !later.any(|(_, state)| state == row) {
+            let detail =
+                format!("{name}: the row of {record:?} is {row:?}, at the call it was at {at_the_call:?}");
+            found.push(Violation::new(Rule::Snapshot, detail));
+        }
     }
     found
 }
@@ -76,7 +59,7 @@ pub(crate) fn check_model(
     reference: &Reference,
 ) -> Vec<Violation> {
     let stream = &watcher.streams[number];
-    if !stream.complete || !stream.filter.follows_records() {
+    if !stream.complete {
         return Vec::new();
     }
     let Some(model) = model(watcher, number, stream.received.len(), reference.floor == 0) else {
@@ -90,51 +73,72 @@ pub(crate) fn check_model(
             _ => None,
         });
     let until = newest.max().map_or(0, |newest| newest + 1).max(reference.quiet);
-    let mut expected = reference.list_at(until);
-    expected.retain(|workspace, _| stream.filter.holds(workspace));
-    if model == expected {
+    let knows = |record: &Record, _: &State| stream.filter.follows(record) && model.begins_with(record);
+    let mut expected = reference.catalog_at(until);
+    expected.retain(knows);
+    let mut known = model.catalog.clone();
+    // What it was not to hear of at all is one too many.
+    known.retain(|record, state| knows(record, state) || !stream.filter.shows(record));
+    if known == expected {
         return Vec::new();
     }
-    let detail = format!("{name}: {}", difference(&model, &expected));
+    let detail = format!("{name}: {}", known.difference(&expected));
     vec![Violation::new(Rule::Model, detail)]
+}
+
+/// What a client knows.
+struct Model {
+    catalog: Catalog,
+    /// What its page listed, if it began with one.
+    listed: Option<Listed>,
+}
+
+impl Model {
+    /// Whether it knew from the beginning what there is of this kind.
+    fn begins_with(&self, record: &Record) -> bool {
+        match (record, self.listed) {
+            (_, None) => true,
+            (Record::Workspace(_), Some(listed)) => listed == Listed::Workspaces,
+            (Record::Profile(_), Some(listed)) => listed == Listed::Profiles,
+            (Record::Selection(_), Some(_)) => false,
+        }
+    }
 }
 
 /// What was known after so many messages of a stream; `None` if it did not begin with everything, or was told that
 /// something is missing.
-fn model(
-    watcher: &Watcher,
-    number: usize,
-    count: usize,
-    log_is_whole: bool,
-) -> Option<BTreeMap<String, i64>> {
+fn model(watcher: &Watcher, number: usize, count: usize, log_is_whole: bool) -> Option<Model> {
     let stream = &watcher.streams[number];
+    let empty = Model {
+        catalog: Catalog::default(),
+        listed: None,
+    };
     let mut model = match &stream.origin {
         Origin::Token { stream, event } => model(watcher, *stream, *event + 1, log_is_whole)?,
-        Origin::Snapshot => BTreeMap::new(),
-        Origin::Earliest if log_is_whole => BTreeMap::new(),
-        Origin::Page { rows: Some(rows), .. } => {
-            let mut rows = rows.clone();
-            rows.retain(|workspace, _| stream.filter.holds(workspace));
-            rows
+        Origin::Snapshot => empty,
+        Origin::Earliest if log_is_whole => empty,
+        Origin::Page {
+            rows: Some(rows),
+            listed,
+            ..
+        } => {
+            let mut catalog = rows.clone();
+            catalog.retain(|record, _| stream.filter.shows(record));
+            Model {
+                catalog,
+                listed: Some(*listed),
+            }
         }
         Origin::Earliest | Origin::Page { .. } | Origin::Now | Origin::Answer { .. } => return None,
     };
     for received in &stream.received[..count] {
         match &received.event {
-            Event::Change { entry, .. } if entry.is_of_record() => {
-                if entry.op == ChangeOp::Deleted {
-                    model.remove(&entry.workspace);
-                } else {
-                    // A page or a snapshot may be ahead of the changes that follow it.
-                    let known = model.entry(entry.workspace.clone()).or_default();
-                    *known = entry.version.max(*known);
-                }
+            Event::Change { entry, .. } => {
+                model.catalog.apply(entry);
             }
-            Event::SnapshotRow { workspace, version } => {
-                model.insert(workspace.clone(), *version);
-            }
+            Event::SnapshotRow(row) => model.catalog.insert(row.clone()),
             Event::Resync { .. } => return None,
-            Event::Change { .. } | Event::Synced | Event::Heartbeat | Event::GoingAway => {}
+            Event::Synced | Event::Heartbeat | Event::GoingAway => {}
         }
     }
     Some(model)

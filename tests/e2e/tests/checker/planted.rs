@@ -121,6 +121,7 @@ fn course(program: &Path, servers: usize, faults: &[Fault], retained: u32, bug: 
         writers: 12,
         manners: Manners {
             workspaces: 60,
+            profiles: 16,
             pause: Duration::from_millis(20),
         },
         watchers: 12,

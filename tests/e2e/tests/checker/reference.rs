@@ -6,14 +6,18 @@ use std::time::Instant;
 
 use compozy_proto::change::v1::{ChangeKind, ChangeReason};
 
-use crate::entry::{Entry, Position};
+use crate::catalog::{Catalog, Row, State};
+use crate::entry::{Entry, Position, Record};
 use crate::history::{Action, History, Outcome, Write};
 
 #[derive(Debug)]
 pub(crate) struct Reference {
     pub(crate) entries: Vec<Logged>,
     places: HashMap<Entry, usize>,
-    records: BTreeMap<String, BTreeMap<i64, usize>>,
+    /// Places of the versions of each record.
+    versions: BTreeMap<Record, BTreeMap<i64, usize>>,
+    /// What became of each record, in order: its state from a place on, or that it is gone.
+    states: BTreeMap<Record, Vec<(usize, Option<State>)>>,
     /// Ends of writes, ascending, each with the highest place of it and those before.
     ends: Vec<(Instant, usize)>,
     /// Beginnings of writes, ascending, each with the lowest place of it and those after.
@@ -40,17 +44,23 @@ impl Reference {
     pub(crate) fn of(history: &History) -> Self {
         let mut entries: Vec<Logged> = Vec::with_capacity(history.log.entries.len());
         let mut places = HashMap::new();
-        let mut records: BTreeMap<String, BTreeMap<i64, usize>> = BTreeMap::new();
-        let mut last_of_thing: HashMap<(ChangeKind, String), usize> = HashMap::new();
+        let mut versions: BTreeMap<Record, BTreeMap<i64, usize>> = BTreeMap::new();
+        let mut states: BTreeMap<Record, Vec<(usize, Option<State>)>> = BTreeMap::new();
+        let mut catalog = Catalog::default();
+        let mut last_of_thing: HashMap<(ChangeKind, Record), usize> = HashMap::new();
         for (place, (position, entry)) in history.log.entries.iter().enumerate() {
-            let thing = (entry.kind, entry.workspace.clone());
+            let thing = (entry.kind, entry.record());
             if let Some(before) = last_of_thing.insert(thing, place) {
                 entries[before].next = Some(place);
             }
             places.insert(entry.clone(), place);
             if entry.is_of_record() {
-                let versions = records.entry(entry.workspace.clone()).or_default();
+                let versions = versions.entry(entry.record()).or_default();
                 versions.insert(entry.version, place);
+            }
+            for record in catalog.apply(entry) {
+                let state = catalog.get(&record).cloned();
+                states.entry(record).or_default().push((place, state));
             }
             entries.push(Logged {
                 position: *position,
@@ -65,7 +75,8 @@ impl Reference {
         let mut reference = Self {
             entries,
             places,
-            records,
+            versions,
+            states,
             ends: Vec::new(),
             beginnings: Vec::new(),
             floor,
@@ -107,18 +118,18 @@ impl Reference {
     /// An answer to a move does not say which entry is its own. Where all moves of a workspace were answered, those
     /// that did not overlap are known by their order; of those that did the widest span holds.
     fn take_times_of_moves(&mut self, writes: &[Write]) {
-        let mut asked: BTreeMap<&str, Vec<&Write>> = BTreeMap::new();
+        let mut asked: BTreeMap<&Record, Vec<&Write>> = BTreeMap::new();
         for write in writes.iter().filter(|write| write.action == Action::Move) {
-            asked.entry(&write.workspace).or_default().push(write);
+            asked.entry(&write.record).or_default().push(write);
         }
-        let mut logged: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut logged: BTreeMap<Record, Vec<usize>> = BTreeMap::new();
         for (place, one) in self.entries.iter().enumerate() {
             if one.entry.reason == ChangeReason::Moved {
-                logged.entry(one.entry.workspace.clone()).or_default().push(place);
+                logged.entry(one.entry.record()).or_default().push(place);
             }
         }
-        for (workspace, places) in logged {
-            let writes = asked.remove(workspace.as_str()).unwrap_or_default();
+        for (record, places) in logged {
+            let writes = asked.remove(&record).unwrap_or_default();
             let Some(spans) = spans_of_all(&writes).filter(|spans| spans.len() == places.len()) else {
                 continue;
             };
@@ -130,21 +141,28 @@ impl Reference {
     }
 
     /// The entry of an answered write, where the answer tells which one it is: several moves of one workspace are
-    /// all of one version.
+    /// all of one version, and selections are known by their profile when it is selected for the first time.
     pub(crate) fn place_of_write(&self, write: &Write) -> Option<usize> {
         let Outcome::Answered { version, wrote, .. } = write.outcome else {
             return None;
         };
         match write.action {
             _ if !wrote => None,
-            Action::Move => None,
-            Action::Remove => {
-                let (_, last) = self.records.get(&write.workspace)?.last_key_value()?;
+            Action::Move | Action::SelectAgain | Action::Forget => None,
+            Action::Remove | Action::DeleteProfile => {
+                let (_, last) = self.versions.get(&write.record)?.last_key_value()?;
                 self.entries[*last].entry.is_removal().then_some(*last)
             }
-            Action::Register | Action::Retitle | Action::Rename | Action::Relink => {
-                self.place_of_version(&write.workspace, version)
-            }
+            Action::Select => self.place_of_state(&write.record, &State::Selected(write.selects.clone())),
+            Action::Register
+            | Action::Retitle
+            | Action::Rename
+            | Action::Relink
+            | Action::CreateProfile
+            | Action::UpdateProfile
+            | Action::RenameProfile
+            | Action::ArchiveProfile
+            | Action::UnarchiveProfile => self.place_of_state(&write.record, &State::Version(version)),
         }
     }
 
@@ -156,32 +174,65 @@ impl Reference {
         self.places.get(entry).copied()
     }
 
-    pub(crate) fn place_of_version(&self, workspace: &str, version: i64) -> Option<usize> {
-        self.records.get(workspace)?.get(&version).copied()
-    }
-
-    /// The records that the log tells of, each with the places of its versions.
-    pub(crate) fn records(&self) -> &BTreeMap<String, BTreeMap<i64, usize>> {
-        &self.records
-    }
-
-    /// The list as it was when the log went up to a place.
-    pub(crate) fn list_at(&self, until: usize) -> BTreeMap<String, i64> {
-        let mut list = BTreeMap::new();
-        for logged in &self.entries[..until] {
-            if logged.entry.is_removal() {
-                list.remove(&logged.entry.workspace);
-            } else if logged.entry.is_of_record() {
-                list.insert(logged.entry.workspace.clone(), logged.entry.version);
-            }
+    /// The first entry that led to a state.
+    pub(crate) fn place_of_state(&self, record: &Record, state: &State) -> Option<usize> {
+        if let State::Version(version) = state {
+            return self.versions.get(record)?.get(version).copied();
         }
-        list
+        let mut states = self.states.get(record)?.iter();
+        let (place, _) = states.find(|(_, other)| other.as_ref() == Some(state))?;
+        Some(*place)
     }
 
-    /// Whether a workspace was removed, by the log.
-    pub(crate) fn removal_of(&self, workspace: &str) -> Option<&Logged> {
-        let (_, last) = self.records.get(workspace)?.last_key_value()?;
-        Some(&self.entries[*last]).filter(|logged| logged.entry.is_removal())
+    /// Every record that there ever was.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.states.keys()
+    }
+
+    /// What there was when the log went up to a place.
+    pub(crate) fn catalog_at(&self, until: usize) -> Catalog {
+        let rows = self.states.keys().filter_map(|record| {
+            let state = self.state_at(record, until)?.clone();
+            let record = record.clone();
+            Some(Row { record, state })
+        });
+        Catalog::of(rows)
+    }
+
+    /// The state of a record when the log went up to a place.
+    pub(crate) fn state_at(&self, record: &Record, until: usize) -> Option<&State> {
+        let states = self.states.get(record)?;
+        let count = states.partition_point(|(place, _)| *place < until);
+        states[count.checked_sub(1)?].1.as_ref()
+    }
+
+    /// The states that a record got at a place or behind it, each with that place.
+    pub(crate) fn states_from(
+        &self,
+        record: &Record,
+        first: usize,
+    ) -> impl Iterator<Item = (usize, Option<&State>)> {
+        let states = self.states.get(record).map_or(&[][..], Vec::as_slice);
+        let count = states.partition_point(|(place, _)| *place < first);
+        states[count..]
+            .iter()
+            .map(|(place, state)| (*place, state.as_ref()))
+    }
+
+    /// Whether a row that goes with the entry at a place may show this: the record was so then, or later.
+    pub(crate) fn may_be_shown_with(&self, place: usize, state: &State) -> bool {
+        let record = self.entries[place].entry.record();
+        self.state_at(&record, place + 1) == Some(state)
+            || self
+                .states_from(&record, place)
+                .any(|(_, later)| later == Some(state))
+    }
+
+    /// Whether what the entry at a place is about was gone at any time behind it.
+    pub(crate) fn has_gone_since(&self, place: usize) -> bool {
+        let record = self.entries[place].entry.record();
+        self.states_from(&record, place + 1)
+            .any(|(_, state)| state.is_none())
     }
 
     /// What was answered before an instant lies before this bound.
@@ -207,7 +258,7 @@ fn spans_of_all(writes: &[&Write]) -> Option<Vec<(Instant, Instant)>> {
                 ended, wrote: true, ..
             } => spans.push((write.begun, ended)),
             Outcome::Answered { wrote: false, .. } | Outcome::Refused => {}
-            Outcome::Unknown => return None,
+            Outcome::Unsaid | Outcome::Unknown => return None,
         }
     }
     spans.sort_unstable();
@@ -223,14 +274,22 @@ fn spans_of_all(writes: &[&Write]) -> Option<Vec<(Instant, Instant)>> {
     Some(spans)
 }
 
-/// The reason of the entries that an action writes.
-pub(crate) fn reason_of(action: Action) -> ChangeReason {
+/// Kind and reason of the entries that an action writes.
+pub(crate) fn told_as(action: Action) -> (ChangeKind, ChangeReason) {
     match action {
-        Action::Register => ChangeReason::Created,
-        Action::Retitle => ChangeReason::Updated,
-        Action::Rename => ChangeReason::Renamed,
-        Action::Relink => ChangeReason::Relinked,
-        Action::Move => ChangeReason::Moved,
-        Action::Remove => ChangeReason::Removed,
+        Action::Register => (ChangeKind::Workspace, ChangeReason::Created),
+        Action::Retitle => (ChangeKind::Workspace, ChangeReason::Updated),
+        Action::Rename => (ChangeKind::Workspace, ChangeReason::Renamed),
+        Action::Relink => (ChangeKind::Workspace, ChangeReason::Relinked),
+        Action::Move => (ChangeKind::WorkspaceOrder, ChangeReason::Moved),
+        Action::Remove => (ChangeKind::Workspace, ChangeReason::Removed),
+        Action::CreateProfile => (ChangeKind::Profile, ChangeReason::Created),
+        Action::UpdateProfile => (ChangeKind::Profile, ChangeReason::Updated),
+        Action::RenameProfile => (ChangeKind::Profile, ChangeReason::Renamed),
+        Action::ArchiveProfile => (ChangeKind::Profile, ChangeReason::Archived),
+        Action::UnarchiveProfile => (ChangeKind::Profile, ChangeReason::Unarchived),
+        Action::DeleteProfile => (ChangeKind::Profile, ChangeReason::Removed),
+        Action::Select | Action::SelectAgain => (ChangeKind::Selection, ChangeReason::Updated),
+        Action::Forget => (ChangeKind::Selection, ChangeReason::Removed),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use compozy_e2e::Draw;
+use compozy_proto::change::v1::ChangeKind;
 
 use crate::faults::Fault;
 use crate::history::{End, Event, Origin, Outcome};
@@ -69,6 +70,7 @@ fn course(servers: usize) -> Course {
         writers: 16,
         manners: Manners {
             workspaces: 80,
+            profiles: 24,
             pause: Duration::from_millis(40),
         },
         watchers: 20,
@@ -113,7 +115,13 @@ pub(crate) async fn run(test: &str, servers: usize, part: u64) {
 /// A check of nothing proves nothing.
 fn assert_something_happened(finish: &Finish) {
     let counted = count(finish);
-    for what in ["entries", "changes", "streams resumed"] {
+    for what in [
+        "entries",
+        "changes",
+        "changes of profiles",
+        "changes of selections",
+        "streams resumed",
+    ] {
         assert!(counted.get(what).copied().unwrap_or_default() > 30, "{counted:?}");
     }
 }
@@ -140,7 +148,7 @@ fn count(finish: &Finish) -> BTreeMap<&'static str, usize> {
     for write in &history.writes {
         *counted
             .entry(match write.outcome {
-                Outcome::Answered { .. } => "writes answered",
+                Outcome::Answered { .. } | Outcome::Unsaid => "writes answered",
                 Outcome::Refused => "writes refused",
                 Outcome::Unknown => "writes left open",
             })
@@ -159,11 +167,18 @@ fn count(finish: &Finish) -> BTreeMap<&'static str, usize> {
         }
         for received in &stream.received {
             match &received.event {
-                Event::Change { .. } => add("changes"),
+                Event::Change { entry, .. } => {
+                    add("changes");
+                    match entry.kind {
+                        ChangeKind::Profile => add("changes of profiles"),
+                        ChangeKind::Selection => add("changes of selections"),
+                        _ => {}
+                    }
+                }
                 Event::Resync { .. } => add("resyncs"),
                 Event::GoingAway => add("partings"),
                 Event::Heartbeat => add("heartbeats"),
-                Event::SnapshotRow { .. } | Event::Synced => {}
+                Event::SnapshotRow(_) | Event::Synced => {}
             }
         }
     }

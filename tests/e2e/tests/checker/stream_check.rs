@@ -8,6 +8,7 @@ use std::time::Instant;
 use compozy_proto::change::v1::ChangeOp;
 
 use crate::bound::{self, Bound};
+use crate::catalog::Row;
 use crate::history::{Event, Origin, Received, Stream, Watcher};
 use crate::reference::Reference;
 use crate::violation::{Rule, Violation};
@@ -67,7 +68,7 @@ impl StreamCheck<'_> {
         for (index, received) in self.stream.received.iter().enumerate() {
             match &received.event {
                 Event::Change { .. } => self.change(index, received),
-                Event::SnapshotRow { .. } => self.snapshot_row(index),
+                Event::SnapshotRow(_) => self.snapshot_row(index),
                 Event::Synced => self.synced(index, received.at),
                 Event::Resync { workspaces, .. } => {
                     let passed = self.newest.map_or(0, |newest| newest + 1);
@@ -117,18 +118,21 @@ impl StreamCheck<'_> {
         }
         self.came.insert(place);
         self.delivered.push((place, index));
-        self.row(index, place, *row);
+        self.row(index, place, row.as_ref());
     }
 
-    fn row(&mut self, index: usize, place: usize, row: Option<i64>) {
+    fn row(&mut self, index: usize, place: usize, row: Option<&Row>) {
         let entry = &self.reference.entries[place].entry;
         let complaint = match row {
             Some(_) if !self.stream.include_rows => "a row that nobody asked for",
             Some(_) if entry.op == ChangeOp::Deleted => "the row of a removed record",
-            Some(version) if version < entry.version => "a row that is older than its change",
+            Some(row) if row.record != entry.record() => "the row of another record",
+            Some(row) if !self.reference.may_be_shown_with(place, &row.state) => {
+                "a row that is older than its change, or of no state that there was"
+            }
             None if self.stream.include_rows
                 && entry.op == ChangeOp::Upserted
-                && self.reference.removal_of(&entry.workspace).is_none() =>
+                && !self.reference.has_gone_since(place) =>
             {
                 "no row of a record that is there"
             }

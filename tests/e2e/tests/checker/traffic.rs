@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use compozy_client::{Client, Code, Error, ErrorKind};
+use compozy_client::Client;
 use compozy_e2e::{Draw, by_id, utf8};
 use compozy_proto::workspace::v1::{
     MoveWorkspaceRequest, RegisterWorkspaceRequest, RelinkWorkspaceRequest, RemoveWorkspaceRequest,
@@ -14,29 +14,32 @@ use compozy_proto::workspace::v1::{
 };
 use tokio::sync::watch;
 
-use crate::board::{Answer, Board, Known, Phase};
-use crate::history::{Action, Outcome, Write};
+use crate::board::{Board, Known, Phase};
+use crate::entry::Record;
+use crate::history::{Action, Write};
+use crate::profile_traffic::OwnProfile;
+use crate::settling::{Asked, Told};
 
 /// Of a call with its repetitions.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// Until a server that did not answer is asked again.
-const AFTER_A_FAILURE: Duration = Duration::from_millis(30);
 
 /// One writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     number: usize,
-    draw: Draw,
+    pub(crate) draw: Draw,
     /// One for each server.
     clients: Vec<Client>,
-    board: Arc<Board>,
+    pub(crate) board: Arc<Board>,
     /// Where its directories are.
     folder: PathBuf,
     /// Registrations of its own: id and root. Nobody else moves their directories.
     own: Vec<(String, PathBuf)>,
-    manners: Manners,
+    /// Profiles of its own: nobody else gives them a name or archives them.
+    pub(crate) own_profiles: Vec<OwnProfile>,
+    pub(crate) manners: Manners,
     made_count: usize,
-    writes: Vec<Write>,
+    pub(crate) writes: Vec<Write>,
 }
 
 /// How the writers of a lap write.
@@ -44,13 +47,11 @@ pub(crate) struct Writer {
 pub(crate) struct Manners {
     /// Workspaces that there are, about.
     pub(crate) workspaces: usize,
+    /// Profiles that there are, about.
+    pub(crate) profiles: usize,
     /// Longest pause between two writes.
     pub(crate) pause: Duration,
 }
-
-/// What came back from a call: id and version of the record, 0 where the answer has none, whether anything was
-/// written, and a revision.
-type Answered = (String, i64, bool, String);
 
 impl Writer {
     pub(crate) fn new(
@@ -72,6 +73,7 @@ impl Writer {
             board,
             folder,
             own: Vec::new(),
+            own_profiles: Vec::new(),
             manners,
             made_count: 0,
             writes: Vec::new(),
@@ -89,6 +91,9 @@ impl Writer {
     }
 
     async fn write(&mut self) {
+        if self.draw.one_in(4) {
+            return self.write_profile().await;
+        }
         let few = self.board.count() < self.manners.workspaces;
         let known = self.board.choose(&mut self.draw);
         let (Some(known), false) = (known, few && self.draw.one_in(2)) else {
@@ -104,19 +109,19 @@ impl Writer {
         }
     }
 
-    fn client(&mut self) -> Client {
+    pub(crate) fn client(&mut self) -> Client {
         let server = self.draw.below(self.clients.len());
         self.clients[server].clone()
     }
 
-    /// A text that nobody wrote before.
-    fn fresh(&mut self, what: &str) -> String {
+    /// A text that nobody wrote before: letters and digits, with a separator.
+    pub(crate) fn fresh(&mut self, what: &str, separator: char) -> String {
         self.made_count += 1;
-        format!("{what} {} {}", self.number, self.made_count)
+        format!("{what}{separator}{}{separator}{}", self.number, self.made_count)
     }
 
     async fn register(&mut self) {
-        let name = self.fresh("w");
+        let name = self.fresh("w", ' ');
         let root = self.folder.join(&name);
         fs::create_dir_all(&root).unwrap();
         let request = RegisterWorkspaceRequest {
@@ -125,20 +130,23 @@ impl Writer {
             ..Default::default()
         };
         let client = self.client();
-        let begun = Instant::now();
+        let asked = Asked::now(Action::Register, Record::Workspace(String::new()));
         let answer = client.register_workspace(request).await;
         let answer = answer.map(|answer| {
-            let workspace = answer.workspace.unwrap();
-            (workspace.id, workspace.version, answer.created, answer.revision)
+            let told = told_of(answer.workspace, answer.revision);
+            Told {
+                wrote: Some(answer.created),
+                ..told
+            }
         });
-        if let Some(id) = self.settle(Action::Register, String::new(), begun, answer).await {
+        if let Some(Record::Workspace(id)) = self.settle(asked, answer).await {
             self.own.push((id.clone(), root));
             self.board.add(Known { id, name });
         }
     }
 
     async fn retitle(&mut self, known: Known) {
-        let title = Some(self.fresh("title"));
+        let title = Some(self.fresh("title", ' '));
         let workspace = Workspace {
             title,
             ..Default::default()
@@ -147,30 +155,28 @@ impl Writer {
     }
 
     async fn rename(&mut self, known: Known) {
-        let name = self.fresh("n");
+        let name = self.fresh("n", ' ');
         let workspace = Workspace {
             name: Some(name.clone()),
             ..Default::default()
         };
-        if let Some(id) = self.update(Action::Rename, known.id, workspace).await {
+        let id = known.id.clone();
+        if self.update(Action::Rename, known.id, workspace).await.is_some() {
             self.board.rename(&id, &name);
         }
     }
 
-    async fn update(&mut self, action: Action, id: String, workspace: Workspace) -> Option<String> {
+    async fn update(&mut self, action: Action, id: String, workspace: Workspace) -> Option<Record> {
         let request = UpdateWorkspaceRequest {
             r#ref: Some(by_id(&id)),
             workspace: Some(workspace),
             ..Default::default()
         };
         let client = self.client();
-        let begun = Instant::now();
+        let asked = Asked::now(action, Record::Workspace(id));
         let answer = client.update_workspace(request).await;
-        let answer = answer.map(|answer| {
-            let workspace = answer.workspace.unwrap();
-            (workspace.id, workspace.version, true, answer.revision)
-        });
-        self.settle(action, id, begun, answer).await
+        let answer = answer.map(|answer| told_of(answer.workspace, answer.revision));
+        self.settle(asked, answer).await
     }
 
     async fn shift(&mut self, known: Known) {
@@ -184,10 +190,15 @@ impl Writer {
             ..Default::default()
         };
         let client = self.client();
-        let begun = Instant::now();
+        let asked = Asked::now(Action::Move, Record::Workspace(known.id));
         let answer = client.move_workspace(request).await;
-        let answer = answer.map(|answer| (known.id.clone(), 0, answer.moved, answer.revision));
-        self.settle(Action::Move, known.id, begun, answer).await;
+        let answer = answer.map(|answer| Told {
+            record: asked.record.clone(),
+            version: 0,
+            wrote: Some(answer.moved),
+            revision: answer.revision,
+        });
+        self.settle(asked, answer).await;
     }
 
     async fn remove(&mut self, known: Known) {
@@ -197,10 +208,10 @@ impl Writer {
             ..Default::default()
         };
         let client = self.client();
-        let begun = Instant::now();
+        let asked = Asked::now(Action::Remove, Record::Workspace(known.id));
         let answer = client.remove_workspace(request).await;
-        let answer = answer.map(|answer| (answer.id, 0, true, answer.revision));
-        self.settle(Action::Remove, known.id, begun, answer).await;
+        let answer = answer.map(|answer| Told::written(Record::Workspace(answer.id), 0, answer.revision));
+        self.settle(asked, answer).await;
     }
 
     /// Moves a directory of its own and says so.
@@ -209,7 +220,7 @@ impl Writer {
             return;
         };
         let (id, from) = self.own.swap_remove(index);
-        let name = self.fresh("moved");
+        let name = self.fresh("moved", ' ');
         let to = self.folder.join(name);
         fs::rename(&from, &to).unwrap();
         let request = RelinkWorkspaceRequest {
@@ -218,80 +229,22 @@ impl Writer {
             ..Default::default()
         };
         let client = self.client();
-        let begun = Instant::now();
+        let asked = Asked::now(Action::Relink, Record::Workspace(id.clone()));
         let answer = client.relink_workspace(request).await;
         let answer = answer.map(|answer| {
-            let workspace = answer.workspace.unwrap();
-            let wrote = answer.relinked_from.is_some();
-            (workspace.id, workspace.version, wrote, answer.revision)
+            let told = told_of(answer.workspace, answer.revision);
+            Told {
+                wrote: Some(answer.relinked_from.is_some()),
+                ..told
+            }
         });
-        if self
-            .settle(Action::Relink, id.clone(), begun, answer)
-            .await
-            .is_some()
-        {
+        if self.settle(asked, answer).await.is_some() {
             self.own.push((id, to));
         }
     }
-
-    /// Writes down how a write ended, and answers the id of the record if it was carried out.
-    async fn settle(
-        &mut self,
-        action: Action,
-        workspace: String,
-        begun: Instant,
-        answer: Result<Answered, Error>,
-    ) -> Option<String> {
-        let ended = Instant::now();
-        let (workspace, outcome, id) = match answer {
-            Ok((id, version, wrote, revision)) => {
-                if version > 0 && wrote {
-                    self.board.remember(Answer {
-                        workspace: id.clone(),
-                        version,
-                        revision,
-                    });
-                }
-                let answered = Outcome::Answered {
-                    ended,
-                    version,
-                    wrote,
-                };
-                (id.clone(), answered, Some(id))
-            }
-            Err(error) if is_refusal(&error) => {
-                assert!(is_expected(action, &error), "{action:?}: {error:?}");
-                (workspace, Outcome::Refused, None)
-            }
-            Err(_) => {
-                tokio::time::sleep(AFTER_A_FAILURE).await;
-                (workspace, Outcome::Unknown, None)
-            }
-        };
-        self.writes.push(Write {
-            action,
-            workspace,
-            begun,
-            outcome,
-        });
-        id
-    }
 }
 
-/// Whether nothing can have been written. An answer that may come of an earlier attempt leaves that open.
-fn is_refusal(error: &Error) -> bool {
-    error.kind() == ErrorKind::Answer
-        && !matches!(
-            error.code(),
-            Code::Unavailable
-                | Code::DeadlineExceeded
-                | Code::ResourceExhausted
-                | Code::Cancelled
-                | Code::Aborted
-        )
-}
-
-/// Somebody else may have removed what a write is about; nothing else may go wrong.
-fn is_expected(action: Action, error: &Error) -> bool {
-    action != Action::Register && error.reason_name() == "WORKSPACE_NOT_FOUND"
+fn told_of(workspace: Option<Workspace>, revision: String) -> Told {
+    let workspace = workspace.unwrap();
+    Told::written(Record::Workspace(workspace.id), workspace.version, revision)
 }

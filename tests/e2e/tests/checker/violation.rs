@@ -11,6 +11,8 @@ pub(crate) enum Rule {
     LogOnce,
     /// Versions of a record rise by one with each entry, from the creation to the removal.
     LogVersions,
+    /// An entry is about what was there before it, and tells of something that changed.
+    LogTransitions,
     /// Each answered write has its entry.
     LogHoldsAnswers,
     /// Nothing else has one.

@@ -1,7 +1,6 @@
 //! Watchers: each follows the log with one filter after the other. It stalls, goes away, comes back to another server
 //! with whatever token it likes, and tells lies; in the end it comes back once more and waits for `synced`.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +18,13 @@ use crate::call::{Call, SILENCE};
 use crate::entry::Filter;
 use crate::history::{End, Event, Lie, Origin, Received, Stream, Watcher};
 
+/// What is written here.
+const KINDS: [ChangeKind; 4] = [
+    ChangeKind::Workspace,
+    ChangeKind::WorkspaceOrder,
+    ChangeKind::Profile,
+    ChangeKind::Selection,
+];
 /// The shortest that the contract allows.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Idle heartbeats tell that everything has come once it has been quiet for so long: a server looks at the log at
@@ -172,8 +178,9 @@ impl Watching {
             ..Followed::default()
         };
         if self.one_in(self.habits.filters) {
-            let kinds = [ChangeKind::Workspace, ChangeKind::WorkspaceOrder];
-            followed.filter.kinds = BTreeSet::from_iter(self.draw.choose(&kinds).copied());
+            for _ in 0..=self.draw.below(3) {
+                followed.filter.kinds.extend(self.draw.choose(&KINDS));
+            }
         }
         if self.one_in(self.habits.filters) {
             for _ in 0..=self.draw.below(5) {

@@ -1,5 +1,6 @@
 //! Kills the real daemon at random points under load, again and again, and holds what is left against a model: every
-//! answered write is there, an unanswered one wholly or not at all, and nothing else.
+//! answered write is there, an unanswered one wholly or not at all, and nothing else. Of each profile there is one
+//! directory, under the name that the profile has.
 //!
 //! `COMPOZY_CRASH_ROUNDS` runs longer, `COMPOZY_CRASH_SEED` repeats the choices of a run that failed; when exactly
 //! the process dies is the machine's.
@@ -7,6 +8,11 @@
 
 mod files;
 mod operation;
+mod profile_choosing;
+mod profile_held;
+mod profile_operation;
+mod profile_rounds;
+mod profile_worker;
 mod rounds;
 mod starting;
 mod verify;
@@ -34,9 +40,9 @@ fn seed() -> u64 {
     seed
 }
 
-/// W283, W284, W285 and W316 happen in here by chance; the summary says how often.
+/// W283, W284, W285, W316 and R106 happen in here by chance; the summary says how often.
 #[tokio::test(flavor = "multi_thread")]
-async fn w283_w284_w285_w316_kills_under_load_on_sqlite() {
+async fn w283_w284_w285_w316_r106_kills_under_load_on_sqlite() {
     let environment = Environment::on(Engine::Sqlite);
     let summary = Rounds::new(&environment, seed()).run(rounds()).await;
     println!("{summary:?}");
@@ -48,6 +54,11 @@ async fn w283_w284_w285_w316_kills_under_load_on_sqlite() {
         assert!(
             summary.files_before_rows > 0,
             "kills hit between a file and its row"
+        );
+        let profiles = &summary.profiles;
+        assert!(
+            profiles.renames_applied > 0 && profiles.directories_before_rows > 0,
+            "kills hit both halves of a rename"
         );
     }
 }

@@ -6,9 +6,13 @@ use std::time::{Duration, Instant};
 
 use compozy_client::{Client, ErrorKind};
 use compozy_e2e::{Daemon, Draw, Environment, Run, list_all};
+use compozy_proto::workspace::v1::Workspace;
+use rusqlite::Connection;
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::files::{self, Left};
+use crate::profile_rounds::{ProfileRounds, ProfileSummary};
 use crate::verify::{Found, assert_sound, compare};
 use crate::worker::Worker;
 
@@ -29,6 +33,7 @@ pub(crate) struct Summary {
     /// Kills between an identity file and its row.
     pub(crate) files_before_rows: u64,
     pub(crate) files_changed_by_hand: u64,
+    pub(crate) profiles: ProfileSummary,
 }
 
 /// On Postgres: a lease of 60 s, and the pause between two rounds of the recovery.
@@ -62,14 +67,19 @@ impl<'e> Rounds<'e> {
 
     pub(crate) async fn run(mut self, rounds: u64) -> Summary {
         let mut daemon = Daemon::start(self.environment).await;
+        let mut profiles = ProfileRounds::begin(self.environment, daemon.client(), &mut self.draw).await;
         for round in 1..=rounds {
             println!("round {round}");
-            self.work_until_killed(&mut daemon).await;
+            self.work_until_killed(&mut daemon, &profiles).await;
             let left = self.look_while_it_is_down();
+            let moved = profiles.look_while_it_is_down();
             daemon = Daemon::start(self.environment).await;
             self.compare_with_the_model(daemon.client(), &left).await;
+            profiles.compare_with_the_model(daemon.client(), &moved).await;
             self.ask_again(daemon.client()).await;
+            profiles.ask_again(daemon.client(), &mut self.draw).await;
             self.assert_settled(daemon.client()).await;
+            profiles.assert_settled(daemon.client()).await;
             self.summary.rounds += 1;
             if round % DOCTOR_EVERY == 0 || round == rounds {
                 self.assert_healthy();
@@ -77,7 +87,9 @@ impl<'e> Rounds<'e> {
         }
         if !self.on_sqlite {
             self.wait_for_recovery().await;
+            profiles.assert_settled(daemon.client()).await;
         }
+        self.assert_no_intents();
         daemon.stop();
         self.assert_healthy();
         self.summary.answered = self
@@ -85,11 +97,13 @@ impl<'e> Rounds<'e> {
             .iter()
             .map(|worker| lock(worker).answered_count)
             .sum();
+        self.summary.profiles = profiles.finish();
         self.summary
     }
 
-    async fn work_until_killed(&mut self, daemon: &mut Daemon) {
+    async fn work_until_killed(&mut self, daemon: &mut Daemon, profiles: &ProfileRounds) {
         let mut running = JoinSet::new();
+        profiles.work(&mut running, self.environment);
         for worker in &self.workers {
             running.spawn(work(Arc::clone(worker), self.environment.client()));
         }
@@ -125,7 +139,7 @@ impl<'e> Rounds<'e> {
     }
 
     async fn compare_with_the_model(&mut self, client: &Client, left: &[Left]) {
-        let listed = list_all(client).await;
+        let listed = self.listed(client).await;
         let workers: Vec<MutexGuard<'_, Worker>> = self.workers.iter().map(lock).collect();
         assert_sound(
             &listed,
@@ -172,7 +186,7 @@ impl<'e> Rounds<'e> {
     }
 
     async fn assert_settled(&self, client: &Client) {
-        let listed = list_all(client).await;
+        let listed = self.listed(client).await;
         for worker in &self.workers {
             let worker = lock(worker);
             compare(&listed, &worker);
@@ -182,7 +196,20 @@ impl<'e> Rounds<'e> {
         assert_eq!(listed.len(), known);
         if self.on_sqlite {
             assert_eq!(self.stray_files(), Vec::<PathBuf>::new());
+            self.assert_no_intents();
         }
+    }
+
+    /// The registrations of these workers.
+    async fn listed(&self, client: &Client) -> Vec<Workspace> {
+        let mut listed = list_all(client).await;
+        listed.retain(|row| !ProfileRounds::owns(self.environment, &row.root_dir));
+        listed
+    }
+
+    /// Nothing is left that a recovery would have to look at.
+    fn assert_no_intents(&self) {
+        assert!(!has_intents(self.environment), "intents are left over");
     }
 
     fn stray_files(&self) -> Vec<PathBuf> {
@@ -195,7 +222,8 @@ impl<'e> Rounds<'e> {
     /// The leases of killed processes lapse; a process that lives settles what they left.
     async fn wait_for_recovery(&self) {
         let begun = Instant::now();
-        while begun.elapsed() < LEASES_LAPSE && !self.stray_files().is_empty() {
+        let is_open = || !self.stray_files().is_empty() || has_intents(self.environment);
+        while begun.elapsed() < LEASES_LAPSE && is_open() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         for worker in &self.workers {
@@ -206,13 +234,33 @@ impl<'e> Rounds<'e> {
 
     fn assert_healthy(&self) {
         let report = Run::compozy(self.environment, &["doctor"]).done().json();
+        // The directories of deleted profiles stay, and the doctor says so.
+        let is_of_deleted = |check: &Value| {
+            let message = check["message"].as_str().unwrap();
+            check["name"] == "profiles" && message.contains("belongs to no profile")
+        };
         for check in report["checks"].as_array().unwrap() {
+            if is_of_deleted(check) {
+                continue;
+            }
             assert!(
                 matches!(check["severity"].as_str().unwrap(), "ok" | "info"),
                 "{check}"
             );
         }
     }
+}
+
+/// Whether a recovery would have something to look at.
+fn has_intents(environment: &Environment) -> bool {
+    const COUNT: &str = "SELECT COUNT(*) FROM intent";
+    if environment.variables.is_empty() {
+        let store = Connection::open(environment.home.join("compozy.db")).unwrap();
+        return store.query_row(COUNT, [], |row| row.get::<_, i64>(0)).unwrap() > 0;
+    }
+    // Divides by zero if there is one.
+    let sql = "SELECT 1 / (CASE COUNT(*) WHEN 0 THEN 1 ELSE 0 END) FROM intent";
+    environment.database().try_execute(sql).is_err()
 }
 
 /// Works until the daemon is gone.

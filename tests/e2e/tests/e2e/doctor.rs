@@ -113,6 +113,37 @@ async fn c160_an_invalid_identity_file_is_named_and_never_touched() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn c161_an_orphaned_profile_directory_is_a_warning() {
+    let environment = Environment::new();
+    let daemon = Daemon::start(&environment).await;
+    Run::compozy(&environment, &["profile", "create", "kept"])
+        .done()
+        .exits(0);
+    daemon.stop();
+    let ghost = environment.home.join("profiles/ghost");
+    fs::create_dir(&ghost).unwrap();
+    let report = doctor(&environment, &[]);
+    report.exits(0);
+    let found = findings(&report);
+    let [finding] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (finding["severity"].as_str(), finding["name"].as_str()),
+        (Some("warning"), Some("profiles"))
+    );
+    assert!(text(finding, "message").contains(&utf8(&ghost)), "{finding}");
+    assert!(
+        text(finding, "remedy").contains("compozy profile create ghost"),
+        "{finding}"
+    );
+    Run::compozy(&environment, &["profile", "create", "ghost"])
+        .done()
+        .exits(0);
+    assert!(findings(&doctor(&environment, &[])).is_empty());
+}
+
 /// A directory in the place of the catalog can't be examined; the other checks do not care.
 #[tokio::test(flavor = "multi_thread")]
 async fn c168_a_check_that_can_not_run_says_so_and_the_others_run() {

@@ -18,4 +18,5 @@ mod refused;
 mod replicas;
 mod start;
 mod store_away;
+mod transcript;
 mod watch;

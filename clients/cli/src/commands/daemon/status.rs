@@ -2,6 +2,8 @@
 
 use compozy_client::proto::admin::v1::admin_service_server::SERVICE_NAME as ADMIN;
 use compozy_client::proto::admin::v1::{GetServerInfoResponse, StoreKind};
+use compozy_client::proto::change::v1::catalog_change_service_server::SERVICE_NAME as CHANGES;
+use compozy_client::proto::profile::v1::profile_service_server::SERVICE_NAME as PROFILES;
 use compozy_client::proto::workspace::v1::workspace_service_server::SERVICE_NAME as WORKSPACES;
 use compozy_client::{Client, Code, Endpoint};
 
@@ -44,7 +46,7 @@ fn not_running(endpoint: &Endpoint) -> StatusView {
 
 async fn look(client: &Client, mut view: StatusView) -> Result<StatusView, Failure> {
     view.running = true;
-    for service in ["", WORKSPACES, ADMIN] {
+    for service in ["", WORKSPACES, PROFILES, CHANGES, ADMIN] {
         view.services
             .push(ServiceView::new(service, client.check_health(service).await?));
     }

@@ -1,13 +1,16 @@
 //! `workspace add`.
 
 use clap::{Args, ValueEnum};
+use compozy_client::Error;
 use compozy_client::proto::workspace::v1::{IdentityPolicy, RegisterWorkspaceRequest};
 
 use crate::app::App;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::RegistrationView;
+use crate::problem;
 use crate::reference;
+use crate::selection::ProfileSelector;
 
 /// Register a project directory
 #[derive(Debug, Args)]
@@ -33,6 +36,8 @@ pub(crate) struct AddArguments {
     /// What becomes of a copy of a registered directory. Default: share
     #[arg(long, value_name = "POLICY", value_enum)]
     identity: Option<Policy>,
+    #[command(flatten)]
+    profile: ProfileSelector,
     /// Check everything, write nothing, and show what would be
     #[arg(long)]
     dry_run: bool,
@@ -50,7 +55,6 @@ enum Policy {
 }
 
 pub(crate) async fn run(app: &App, arguments: AddArguments) -> Result<Exit, Failure> {
-    let client = app.client().await?;
     let AddArguments {
         path,
         name,
@@ -58,14 +62,18 @@ pub(crate) async fn run(app: &App, arguments: AddArguments) -> Result<Exit, Fail
         add_dir,
         default_agent,
         identity,
+        profile,
         dry_run,
     } = arguments;
+    let profile = profile.asked()?;
+    let client = app.client().await?;
     let mut additional_dirs = Vec::new();
     for directory in &add_dir {
         additional_dirs.push(reference::absolute(app, &client, directory).await?);
     }
+    let path = reference::absolute(app, &client, &path).await?;
     let request = RegisterWorkspaceRequest {
-        path: reference::absolute(app, &client, &path).await?,
+        path: path.clone(),
         name,
         title,
         additional_dirs,
@@ -74,14 +82,24 @@ pub(crate) async fn run(app: &App, arguments: AddArguments) -> Result<Exit, Fail
         reuse_enclosing: false,
         validate_only: dry_run,
         request_id: String::new(),
+        profile: profile.first(),
     };
-    let answer = app
-        .wait("registering", client.register_workspace(request))
-        .await?;
+    let answer = app.wait("registering", client.register_workspace(request)).await;
+    let answer = answer.map_err(|error| profile.blamed(refused(error, &path)))?;
     let mut view = RegistrationView::from(answer);
     view.is_trial = dry_run;
     app.printer.answer(&view)?;
     Ok(Exit::Ok)
+}
+
+/// What is wrong in a directory can be looked at there.
+fn refused(error: Error, path: &str) -> Failure {
+    let problems = problem::all(&error);
+    if problems.is_empty() {
+        return error.into();
+    }
+    let hint = problem::hint(&error, &problems, Some(path));
+    Failure::from(error).hinting(hint)
 }
 
 fn policy(given: Option<Policy>) -> IdentityPolicy {

@@ -3,6 +3,8 @@
 
 mod catalog;
 pub mod changes;
+pub mod profiles;
+pub mod resolution;
 mod service;
 
 use std::collections::HashMap;
@@ -11,8 +13,9 @@ use std::sync::{Arc, Mutex};
 
 use compozy_client::proto::admin::v1::admin_service_server::AdminServiceServer;
 use compozy_client::proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
-use compozy_client::proto::workspace::v1::Workspace;
+use compozy_client::proto::profile::v1::profile_service_server::ProfileServiceServer;
 use compozy_client::proto::workspace::v1::workspace_service_server::{SERVICE_NAME, WorkspaceServiceServer};
+use compozy_client::proto::workspace::v1::{Diagnostic, Snapshot, Workspace};
 use prost::Message;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, UnixListener};
@@ -49,6 +52,17 @@ pub struct State {
     pub host_id: Mutex<String>,
     /// What dumps the catalog, if it lies on Postgres.
     pub dump_command: Mutex<String>,
+    pub profiles: Mutex<profiles::Profiles>,
+    /// The home, as snapshots name it.
+    pub home: Mutex<String>,
+    /// How often somebody wanted files read again.
+    pub reads: Mutex<i64>,
+    /// The prompt of each agent and the text of each skill.
+    pub text: Mutex<String>,
+    /// What a registration finds.
+    pub findings: Mutex<Vec<Diagnostic>>,
+    /// Changes every snapshot.
+    pub snapshot: Mutex<Option<SnapshotChange>>,
     /// Somebody asked for a shutdown.
     pub shutdown: Notify,
     /// The streams that are open, and what the next ones begin with.
@@ -56,6 +70,8 @@ pub struct State {
     /// Calls pass here, unless somebody holds all permits.
     gate: Semaphore,
 }
+
+type SnapshotChange = Box<dyn Fn(&mut Snapshot) + Send>;
 
 struct Call {
     method: &'static str,
@@ -111,11 +127,18 @@ impl Fake {
             token: Mutex::default(),
             host_id: Mutex::new("01HOST".to_owned()),
             dump_command: Mutex::default(),
+            profiles: Mutex::default(),
+            home: Mutex::default(),
+            reads: Mutex::default(),
+            text: Mutex::new(resolution::TEXT.to_owned()),
+            findings: Mutex::default(),
+            snapshot: Mutex::default(),
             shutdown: Notify::new(),
             watches: changes::Watches::default(),
             gate: Semaphore::new(PERMITS as usize),
         };
         let (home, work) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        *state.home.lock().unwrap() = text(home.path());
         Self {
             state: Arc::new(state),
             health,
@@ -135,6 +158,7 @@ impl Fake {
                 self.health.clone(),
             )))
             .add_service(WorkspaceServiceServer::from_arc(self.state.clone()))
+            .add_service(ProfileServiceServer::from_arc(self.state.clone()))
             .add_service(AdminServiceServer::from_arc(self.state.clone()))
             .add_service(CatalogChangeServiceServer::from_arc(self.state.clone()))
     }
@@ -177,6 +201,11 @@ impl Fake {
                 .find(|workspace| workspace.name() == name)
                 .unwrap(),
         );
+    }
+
+    /// Changes every snapshot from now on.
+    pub fn snapshots(&self, change: impl Fn(&mut Snapshot) + Send + 'static) {
+        *self.state.snapshot.lock().unwrap() = Some(Box::new(change));
     }
 
     /// `compozy -o json` with these arguments in `$T/<directory>`.
@@ -305,6 +334,24 @@ pub fn failed(code: Code, reason: &str, message: &str, metadata: &[(&str, &str)]
         .collect();
     let details = ErrorDetails::with_error_info(reason, "compozy.dev", metadata);
     Status::with_error_details(code, message, details)
+}
+
+/// CONFIG_INVALID, as the server tells it: each problem a refused field.
+pub fn config_invalid(problems: &[(&str, &str)], count: usize, remedy: &str) -> Status {
+    let count = count.to_string();
+    let place = problems.first().map_or("", |(place, _)| place);
+    let metadata = [
+        ("problems_count", count.as_str()),
+        ("path", place.split(':').next().unwrap()),
+        ("remedy", remedy),
+    ];
+    let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let mut details = ErrorDetails::with_error_info("CONFIG_INVALID", "compozy.dev", HashMap::from(metadata));
+    for (place, problem) in problems {
+        details.add_bad_request_violation(*place, *problem);
+    }
+    let message = format!("{place}: {}", problems.first().map_or("", |(_, problem)| problem));
+    Status::with_error_details(Code::InvalidArgument, message, details)
 }
 
 /// Serves an empty catalog on the socket of a home until it is asked to shut down.

@@ -1,15 +1,15 @@
-//! The two services of the fake.
+//! The registry and the administration of the fake.
 
 use compozy_client::proto::admin::v1::admin_service_server::AdminService;
 use compozy_client::proto::admin::v1::{
-    BackupFile, BackupRequest, BackupResponse, GetServerInfoRequest, GetServerInfoResponse, ShutdownRequest,
-    ShutdownResponse, StoreKind,
+    BackupFile, BackupRequest, BackupResponse, GetConfigRequest, GetConfigResponse, GetServerInfoRequest,
+    GetServerInfoResponse, SetConfigRequest, SetConfigResponse, ShutdownRequest, ShutdownResponse, StoreKind,
 };
 use compozy_client::proto::workspace::v1::workspace_service_server::WorkspaceService;
 use compozy_client::proto::workspace::v1::*;
 use tonic::{Code, Request, Response, Status};
 
-use super::{State, catalog, failed};
+use super::{State, catalog, failed, resolution};
 
 type Answer<M> = Result<Response<M>, Status>;
 
@@ -20,7 +20,9 @@ impl WorkspaceService for State {
         request: Request<RegisterWorkspaceRequest>,
     ) -> Answer<RegisterWorkspaceResponse> {
         let request = self.enter("RegisterWorkspace", request).await?;
-        catalog::register(&mut self.workspaces.lock().unwrap(), request).map(Response::new)
+        let mut answer = catalog::register(&mut self.workspaces.lock().unwrap(), request)?;
+        answer.diagnostics.clone_from(&self.findings.lock().unwrap());
+        Ok(Response::new(answer))
     }
 
     async fn get_workspace(&self, request: Request<GetWorkspaceRequest>) -> Answer<GetWorkspaceResponse> {
@@ -217,6 +219,39 @@ impl WorkspaceService for State {
         }))
     }
 
+    async fn resolve_workspace(
+        &self,
+        request: Request<ResolveWorkspaceRequest>,
+    ) -> Answer<ResolveWorkspaceResponse> {
+        let request = self.enter("ResolveWorkspace", request).await?;
+        resolution::resolve(self, &request).map(Response::new)
+    }
+
+    async fn get_definition(&self, request: Request<GetDefinitionRequest>) -> Answer<GetDefinitionResponse> {
+        let request = self.enter("GetDefinition", request).await?;
+        let resolve = ResolveWorkspaceRequest {
+            r#ref: request.r#ref.clone(),
+            ..Default::default()
+        };
+        let snapshot = resolution::resolve(self, &resolve)?.snapshot.unwrap();
+        if snapshot.fingerprint != request.fingerprint {
+            let message = "The files are no longer those of the snapshot.";
+            return Err(failed(
+                Code::FailedPrecondition,
+                "FINGERPRINT_STALE",
+                message,
+                &[],
+            ));
+        }
+        Ok(Response::new(GetDefinitionResponse {
+            text: self.text.lock().unwrap().clone(),
+            digest: "d1".to_owned(),
+            size: 29,
+            path: format!("{}/{}", snapshot.root, request.name),
+            layer: Layer::Workspace.into(),
+        }))
+    }
+
     async fn discover_workspace(
         &self,
         request: Request<DiscoverWorkspaceRequest>,
@@ -303,6 +338,21 @@ impl AdminService for State {
             }),
             process_id: i64::from(std::process::id()),
             ..Default::default()
+        }))
+    }
+
+    async fn get_config(&self, request: Request<GetConfigRequest>) -> Answer<GetConfigResponse> {
+        self.enter("GetConfig", request).await?;
+        Ok(Response::new(GetConfigResponse::default()))
+    }
+
+    async fn set_config(&self, request: Request<SetConfigRequest>) -> Answer<SetConfigResponse> {
+        let request = self.enter("SetConfig", request).await?;
+        Ok(Response::new(SetConfigResponse {
+            path: format!("{}/config.toml", self.home.lock().unwrap()),
+            line: if request.unset { 0 } else { 7 },
+            changed: request.value != "same",
+            needs_restart: request.key.starts_with("grpc."),
         }))
     }
 

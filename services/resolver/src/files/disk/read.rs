@@ -11,7 +11,7 @@ use super::{PLACE, is_shortage, open_again, words};
 use crate::files::{Directory, DirectoryFault, Kind, ReadFault, RelativePath};
 
 /// Not waiting for the writer of a pipe, and not taking a terminal for the daemon's.
-const READ: OFlags = OFlags::RDONLY
+pub(super) const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::NOFOLLOW)

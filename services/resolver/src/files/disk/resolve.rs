@@ -36,7 +36,7 @@ fn path_of(opened: &OwnedFd, path: &str) -> Result<PathBuf, DirectoryFault> {
     answer.map_err(|error| directory_fault(Errno::from_io_error(&error).unwrap_or(Errno::IO)))
 }
 
-fn printable(path: &Path) -> Result<String, DirectoryFault> {
+pub(super) fn printable(path: &Path) -> Result<String, DirectoryFault> {
     match path.to_str() {
         Some(text) if !text.contains(char::is_control) => Ok(text.to_owned()),
         _ => Err(DirectoryFault::NotText {
@@ -46,7 +46,7 @@ fn printable(path: &Path) -> Result<String, DirectoryFault> {
 }
 
 /// Text stays as it is, control characters and bytes that are no text are escaped.
-fn escaped(bytes: &[u8]) -> String {
+pub(super) fn escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {

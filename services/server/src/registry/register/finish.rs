@@ -2,13 +2,15 @@
 
 use compozy_domain::path::base_name;
 use compozy_domain::workspace::{NewName, NewWorkspace};
-use compozy_domain::{CatalogError, DurableId, Workspace, WorkspaceId, WorkspaceName, limits};
+use compozy_domain::{
+    CatalogError, Diagnostic, DurableId, Layer, Severity, Workspace, WorkspaceId, WorkspaceName, limits,
+};
 use compozy_store::{IntentId, Register, Registered, Relink, Written};
 
-use super::plan::Plan;
-use super::{Checked, Diagnostic, Registration, WriteCall};
+use super::plan::{IdentityPlan, Plan};
+use super::{Checked, Registration, WriteCall, first};
 use crate::registry::file::Pending;
-use crate::registry::{Registry, Reply};
+use crate::registry::{Caller, Registry, Reply};
 
 impl Registry {
     pub(super) async fn finish(
@@ -20,34 +22,26 @@ impl Registry {
         // Everything random is drawn before anything is made.
         let id = WorkspaceId::generate(self.random.as_ref())?;
         let only_try = checked.wanted.validate_only;
-        let (durable_id, pending, diagnostics) = match plan {
+        let plan = match plan {
             Plan::Relink(row) => return self.move_here(call, checked, &row).await,
-            Plan::Adopt { durable_id, original } => {
-                let shared = original.map(|original| identity_shared(&checked.root.path, &original));
-                (durable_id, None, shared.into_iter().collect())
-            }
-            Plan::Create(identity) if only_try => {
-                self.check_creatable(&call.caller, &checked.root).await?;
-                (identity.durable_id, None, Vec::new())
-            }
-            Plan::Fork { durable_id, .. } if only_try => (durable_id, None, Vec::new()),
-            Plan::Create(identity) => {
-                let durable_id = identity.durable_id.clone();
-                match self
-                    .create_identity(&call.caller, &checked.root, identity)
-                    .await?
-                {
-                    Some(pending) => (durable_id, Some(pending), Vec::new()),
-                    // Somebody else made the file: theirs counts, and may mean something else.
-                    None => return Ok(None),
-                }
-            }
-            Plan::Fork { old, durable_id } => {
-                let pending = self
-                    .fork_identity(&call.caller, &checked.root, &old, &durable_id)
-                    .await?;
-                (durable_id, Some(pending), Vec::new())
-            }
+            Plan::New(plan) => plan,
+        };
+        let is_without = matches!(&plan, IdentityPlan::Create(_));
+        if is_without {
+            self.check_creatable(&call.caller, &checked.root).await?;
+        }
+        // Before anything is written: what is refused leaves nothing behind.
+        let mut diagnostics = self.first_look(call, checked, is_without).await?;
+        if let IdentityPlan::Adopt {
+            original: Some(original),
+            ..
+        } = &plan
+        {
+            diagnostics.push(identity_shared(&checked.root.path, original));
+        }
+        let diagnostics = first::shortened(diagnostics, &checked.root.path);
+        let Some((durable_id, pending)) = self.make_identity(&call.caller, checked, plan).await? else {
+            return Ok(None);
         };
         let intent = pending.as_ref().map(Pending::intent_id);
         let register = self.row(checked, id, durable_id, intent);
@@ -57,6 +51,32 @@ impl Registry {
             .await;
         self.settle(pending, &reply).await;
         reply.map(Some)
+    }
+
+    /// Sees to it that the directory carries its identity, unless the call only tries. `None` if somebody else made
+    /// the file first: theirs counts, and may mean something else.
+    async fn make_identity(
+        &self,
+        caller: &Caller,
+        checked: &Checked,
+        plan: IdentityPlan,
+    ) -> Result<Option<(DurableId, Option<Pending>)>, CatalogError> {
+        let root = &checked.root;
+        let only_try = checked.wanted.validate_only;
+        match plan {
+            IdentityPlan::Adopt { durable_id, .. } => Ok(Some((durable_id, None))),
+            IdentityPlan::Create(identity) if only_try => Ok(Some((identity.durable_id, None))),
+            IdentityPlan::Fork { durable_id, .. } if only_try => Ok(Some((durable_id, None))),
+            IdentityPlan::Create(identity) => {
+                let durable_id = identity.durable_id.clone();
+                let pending = self.create_identity(caller, root, identity).await?;
+                Ok(pending.map(|pending| (durable_id, Some(pending))))
+            }
+            IdentityPlan::Fork { old, durable_id } => {
+                let pending = self.fork_identity(caller, root, &old, &durable_id).await?;
+                Ok(Some((durable_id, Some(pending))))
+            }
+        }
     }
 
     fn row(
@@ -101,6 +121,8 @@ impl Registry {
         row: &Workspace,
     ) -> Result<Option<Reply<Registration>>, CatalogError> {
         checked.refuse_differences(row)?;
+        let diagnostics = self.look_at_moved(call, checked, row).await?;
+        let diagnostics = first::shortened(diagnostics, &checked.root.path);
         let from_root = row.root_dir.clone();
         let relink = Relink {
             id: row.id.clone(),
@@ -116,12 +138,13 @@ impl Registry {
             created: false,
             provisional: false,
             relinked_from: Some(from_root.clone()),
-            diagnostics: Vec::new(),
+            diagnostics: diagnostics.clone(),
         };
-        match self
+        let reply = self
             .write(call, outcome, |call| self.store.relink(relink, call))
-            .await
-        {
+            .await;
+        self.resolution.forget(&row.id);
+        match reply {
             Err(CatalogError::EtagMismatch { .. } | CatalogError::WorkspaceNotFound { .. }) => Ok(None),
             reply => reply.map(Some),
         }
@@ -146,14 +169,18 @@ fn registration(written: &Written<Registered>, only_try: bool, diagnostics: &[Di
 }
 
 fn identity_shared(root: &str, original: &Workspace) -> Diagnostic {
-    Diagnostic {
-        code: "identity_shared",
-        path: root.to_owned(),
-        message: format!(
-            "'{root}' carries the durable id of workspace '{}' at '{}'",
-            original.name.as_str(),
-            original.root_dir
-        ),
-        remedy: "to tell them apart, run `compozy workspace identity fork` on one of them".to_owned(),
-    }
+    let message = format!(
+        "the directory carries the durable id of workspace '{}' at '{}'",
+        original.name.as_str(),
+        original.root_dir
+    );
+    let remedy = "to tell them apart, run `compozy workspace identity fork` on one of them";
+    Diagnostic::new(
+        "identity_shared",
+        Severity::Warning,
+        Layer::Workspace,
+        root,
+        message,
+        remedy,
+    )
 }

@@ -14,6 +14,15 @@ use crate::registry::{Caller, Registry, status, within};
 /// How to register a directory.
 #[derive(Debug)]
 pub(super) enum Plan {
+    /// It was moved: this is its registration.
+    Relink(Box<Workspace>),
+    /// It gets a registration of its own, with this identity.
+    New(IdentityPlan),
+}
+
+/// Where the identity of a new registration comes from.
+#[derive(Debug)]
+pub(super) enum IdentityPlan {
     /// It has no identity file: make this one.
     Create(Identity),
     /// It has an identity: take it. With the registration that it was copied from, if it is a copy.
@@ -23,8 +32,6 @@ pub(super) enum Plan {
     },
     /// It is a copy that gets an id of its own.
     Fork { old: Found, durable_id: DurableId },
-    /// It was moved: this is its registration.
-    Relink(Box<Workspace>),
 }
 
 /// What a look at the root of another registration of the same identity shows.
@@ -54,10 +61,10 @@ impl Registry {
         // The same identity on another host's disk is a colleague's checkout, neither copy nor move.
         let holders: Vec<Workspace> = all.into_iter().filter(|row| row.host_id == self.host).collect();
         if holders.is_empty() {
-            return Ok(Plan::Adopt {
+            return Ok(Plan::New(IdentityPlan::Adopt {
                 durable_id,
                 original: None,
-            });
+            }));
         }
         let sights = self.sights(caller, &holders).await;
         if let Some(moved) = moved_one(&checked.root, &holders, &sights) {
@@ -66,16 +73,16 @@ impl Registry {
         let carries = |sight: &Sight| sight.carries == Some(true);
         let original = sights.iter().position(carries).unwrap_or(0);
         match checked.wanted.policy {
-            IdentityPolicy::Share => Ok(Plan::Adopt {
+            IdentityPolicy::Share => Ok(Plan::New(IdentityPlan::Adopt {
                 durable_id,
                 original: Some(Box::new(holders[original].clone())),
-            }),
+            })),
             IdentityPolicy::Fork => {
                 let durable_id = DurableId::generate(self.now(), self.random.as_ref())?;
-                Ok(Plan::Fork {
+                Ok(Plan::New(IdentityPlan::Fork {
                     old: found,
                     durable_id,
-                })
+                }))
             }
             IdentityPolicy::Reject => Err(CatalogError::PathConflict {
                 path: checked.root.path.clone(),
@@ -88,11 +95,8 @@ impl Registry {
     }
 
     fn plan_new(&self, root: &Directory) -> Result<Plan, CatalogError> {
-        if !self.settings.auto_create {
-            return Err(identity::not_created(&root.path));
-        }
         let identity = Identity::generate(&root.path, self.now(), self.random.as_ref())?;
-        Ok(Plan::Create(identity))
+        Ok(Plan::New(IdentityPlan::Create(identity)))
     }
 
     async fn sights(&self, caller: &Caller, holders: &[Workspace]) -> Vec<Sight> {

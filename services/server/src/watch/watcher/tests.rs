@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use compozy_domain::{
     ChangeEntry, ChangeKind, ChangeOp, ChangeReason, HostId, NewChange, SessionId, Timestamp, Visibility,
-    WatchFilter, limits,
+    WatchFilter, WorkspaceId, limits,
 };
 use compozy_resolver::Disk;
 use compozy_store::conformance::execute;

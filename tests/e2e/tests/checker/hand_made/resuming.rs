@@ -1,9 +1,9 @@
 //! Streams that begin behind a token, a page or an answer.
 
-use std::collections::BTreeMap;
-
-use super::{World, after};
-use crate::history::{Event, Origin};
+use super::{World, after, workspaces};
+use crate::catalog::State;
+use crate::entry::Record;
+use crate::history::{Event, Listed, Origin};
 use crate::violation::Rule;
 
 #[test]
@@ -75,11 +75,12 @@ fn a_stream_that_broke_off_owes_its_successor() {
 
 #[test]
 fn a_page_and_what_follows_it_are_the_list() {
-    let rows = BTreeMap::from([("a".to_owned(), 2), ("b".to_owned(), 1)]);
+    let rows = workspaces(&[("a", 2), ("b", 1)]);
     let mut world = World::new();
     let answered = world.at(3);
     let page = Origin::Page {
         answered,
+        listed: Listed::Workspaces,
         rows: Some(rows),
     };
     // It may repeat what the page shows.
@@ -93,8 +94,8 @@ fn a_page_and_what_follows_it_are_the_list() {
 #[test]
 fn a_revision_lies_before_the_write_that_it_was_answered_with() {
     let own = Origin::Answer {
-        workspace: "a".to_owned(),
-        version: 2,
+        record: Record::Workspace("a".to_owned()),
+        state: State::Version(2),
     };
     let mut world = World::new();
     world.open(own.clone(), 7).changes(8, &[3, 4, 5, 6]).synced(9);

@@ -1,14 +1,11 @@
 //! Streams that begin with a snapshot.
 
-use super::World;
+use super::{World, row_of_workspace};
 use crate::history::{Event, Origin};
 use crate::violation::Rule;
 
 fn row(workspace: &str, version: i64) -> Event {
-    Event::SnapshotRow {
-        workspace: workspace.to_owned(),
-        version,
-    }
+    Event::SnapshotRow(row_of_workspace(workspace, version))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use compozy_proto::change::v1::ChangeKind;
 
-use super::{World, entry, only};
+use super::{World, entry, only, row_of_workspace};
 use crate::history::{Action, Event, Origin};
 use crate::violation::Rule;
 
@@ -156,13 +156,8 @@ fn rows_are_never_older_than_their_change() {
     world.open(Origin::Earliest, 10);
     for (position, row) in [(1, 3), (2, 1), (3, 3), (4, 3), (5, 2), (6, 2)] {
         let entry = world.entry(position);
-        world.got(
-            11,
-            Event::Change {
-                entry,
-                row: Some(row),
-            },
-        );
+        let row = Some(row_of_workspace(&entry.workspace, row));
+        world.got(11, Event::Change { entry, row });
     }
     world.synced(12);
     world.stream().include_rows = true;
@@ -170,7 +165,7 @@ fn rows_are_never_older_than_their_change() {
     let Event::Change { row, .. } = &mut world.stream().received[3].event else {
         panic!("the fourth is a change");
     };
-    *row = Some(2);
+    *row = Some(row_of_workspace("a", 2));
     world.breaks(&[Rule::Row]);
     let Event::Change { row, .. } = &mut world.stream().received[3].event else {
         panic!("the fourth is a change");

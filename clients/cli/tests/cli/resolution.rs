@@ -1,0 +1,793 @@
+//! Sections 4 and 5: what a session in a workspace would see.
+
+use compozy_client::proto::workspace::v1::*;
+use serde_json::{Value, json};
+use tonic::Code;
+
+use crate::fake::resolution::TEXT;
+use crate::fake::{Fake, config_invalid, failed};
+use crate::run::{Done, text};
+
+/// With the profiles `p` and `q`.
+fn with_profiles() -> Fake {
+    let fake = Fake::with_two();
+    for name in ["p", "q"] {
+        fake.run("", &["profile", "create", name]).done().json();
+    }
+    fake
+}
+
+fn human(fake: &Fake, arguments: &[&str]) -> Done {
+    let done = fake.run_form("human", "", arguments).done();
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    done
+}
+
+/// The lines of a table whose head begins with this word, without the head.
+fn rows<'a>(done: &'a Done, head: &str) -> Vec<&'a str> {
+    let lines = done.stdout.lines().skip_while(|line| !line.starts_with(head));
+    lines.skip(1).take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn the_snapshot_is_the_message_of_the_api() {
+    let fake = Fake::with_two();
+    let done = fake.run("a", &["resolve"]).done();
+    let json = done.json();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["resolution_source", "not_modified", "snapshot"]);
+    let snapshot = &json["snapshot"];
+    assert_eq!(snapshot["workspace"]["name"], "a");
+    assert_eq!(snapshot["root"], json!(text(fake.path("a"))));
+    assert_eq!(
+        (&snapshot["agent_count"], &snapshot["skill_names"]),
+        (&json!(2), &json!(["notes", "release"]))
+    );
+    assert_eq!(
+        snapshot["config"],
+        json!({"defaults": {"agent": "reviewer"}, "permissions": {"mode": "approve-all"}})
+    );
+    let leaf = &snapshot["config_leaves"][0];
+    assert_eq!(
+        (&leaf["winner"]["layer"], &leaf["winner"]["line"]),
+        (&json!("WORKSPACE"), &json!(2))
+    );
+    assert_eq!(
+        leaf["losers"][1],
+        json!({"layer": "DEFAULT", "path": "", "line": 0, "column": 0, "value": "general"})
+    );
+    // Numbers are numbers, enums are names without their prefix, free-form trees are JSON.
+    assert_eq!(snapshot["config_leaves"][1]["winner"]["value"], 4);
+    assert_eq!(snapshot["mcp_servers"][0]["transport"], "STDIO");
+    assert_eq!(
+        snapshot["mcp_servers"][0]["env"],
+        json!({"API_TOKEN": "<redacted>"})
+    );
+    assert_eq!(snapshot["agents"][1]["hooks"], json!([{"event": "stop"}]));
+    assert_eq!(snapshot["agents"][0]["diagnostics"][0]["severity"], "ERROR");
+    assert_eq!(snapshot["resolved_at"], "2026-05-04T14:30:00Z");
+    assert!(!done.stdout.contains("null"), "{}", done.stdout);
+    assert_eq!(
+        fake.last::<ResolveWorkspaceRequest>("ResolveWorkspace").view(),
+        ResolveView::Full
+    );
+}
+
+#[test]
+fn c101_a_fresh_resolve_reads_again() {
+    let fake = Fake::with_two();
+    let resolve = |arguments: &[&str]| {
+        fake.run("", &[&["resolve", "a"], arguments].concat())
+            .done()
+            .json()
+    };
+    let (first, second, fresh) = (resolve(&[]), resolve(&[]), resolve(&["--fresh"]));
+    assert!(
+        fake.last::<ResolveWorkspaceRequest>("ResolveWorkspace")
+            .bypass_cache
+    );
+    assert_eq!(first, second);
+    assert_ne!(fresh["snapshot"]["resolved_at"], first["snapshot"]["resolved_at"]);
+    assert_eq!(fresh["snapshot"]["fingerprint"], first["snapshot"]["fingerprint"]);
+    assert_eq!(fresh["snapshot"]["agents"], first["snapshot"]["agents"]);
+}
+
+#[test]
+fn c102_an_unknown_profile_is_not_found() {
+    let fake = Fake::with_two();
+    let error = fake
+        .run("", &["resolve", "a", "--profile", "nope"])
+        .done()
+        .error(66);
+    assert_eq!(error["reason"], "PROFILE_NOT_FOUND");
+    assert!(
+        error["hint"].as_str().unwrap().contains("compozy profile list"),
+        "{error}"
+    );
+    // The workspace is not to blame, however it was named.
+    let run = fake
+        .run("", &["agent", "list"])
+        .env("COMPOZY_WORKSPACE", "a")
+        .env("COMPOZY_PROFILE", "nope");
+    let error = run.done().error(66);
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("COMPOZY_PROFILE") && !message.contains("COMPOZY_WORKSPACE"),
+        "{message}"
+    );
+}
+
+#[test]
+fn c103_the_source_of_the_profile_is_named_in_every_output() {
+    let fake = with_profiles();
+    let asked = |form: &str, arguments: &[&str], variable: Option<&str>| {
+        let mut run = fake.run_form(form, "", &[&["resolve", "a"], arguments].concat());
+        if let Some(variable) = variable {
+            run = run.env("COMPOZY_PROFILE", variable);
+        }
+        run.done()
+    };
+    let told = |done: &Done| {
+        let json = done.json();
+        let snapshot = &json["snapshot"];
+        (
+            snapshot["profile"]["name"].clone(),
+            snapshot["profile_source"].clone(),
+        )
+    };
+    assert_eq!(
+        told(&asked("json", &[], Some("p"))),
+        (json!("p"), json!("ENVIRONMENT"))
+    );
+    assert_eq!(
+        told(&asked("json", &["--profile", "q"], Some("p"))),
+        (json!("q"), json!("REQUEST"))
+    );
+    assert_eq!(
+        told(&asked("json", &[], Some("  "))),
+        (json!("default"), json!("DEFAULT"))
+    );
+    let human = asked("human", &[], Some("p")).stdout;
+    assert!(human.contains("p (chosen by COMPOZY_PROFILE)"), "{human}");
+    let human = asked("human", &["--profile", "q"], Some("p")).stdout;
+    assert!(human.contains("q (chosen by --profile)"), "{human}");
+    let line = &asked("jsonl", &[], Some("p")).lines()[0];
+    assert_eq!(line["snapshot"]["profile_source"], "ENVIRONMENT");
+    let toon: Value = toon_format::decode_default(&asked("toon", &[], Some("p")).stdout).unwrap();
+    assert_eq!(toon["snapshot"]["profile_source"], "ENVIRONMENT");
+
+    // The lists name it as well, in jsonl on every record.
+    for arguments in [
+        &["agent", "list", "a"][..],
+        &["skill", "list", "a"],
+        &["config", "explain", "--workspace", "a"],
+    ] {
+        for line in fake
+            .run_form("jsonl", "", arguments)
+            .env("COMPOZY_PROFILE", "p")
+            .done()
+            .lines()
+        {
+            let told = (
+                line["resolution_source"] != Value::Null,
+                &line["profile_name"],
+                &line["profile_source"],
+            );
+            assert_eq!(told, (true, &json!("p"), &json!("ENVIRONMENT")));
+        }
+    }
+}
+
+#[test]
+fn c002_c009_c010_resolve_goes_by_the_chain() {
+    let fake = Fake::with_two();
+    let run = fake
+        .run("b", &["resolve", "--workspace", "a"])
+        .env("COMPOZY_WORKSPACE", "b");
+    let json = run.done().json();
+    assert_eq!(
+        (&json["resolution_source"], &json["snapshot"]["workspace"]["name"]),
+        (&json!("flag"), &json!("a"))
+    );
+    let calls = fake.calls().len();
+    for flag in ["--workspace=", "--workspace=   "] {
+        let run = fake.run("b", &["resolve", flag]).env("COMPOZY_WORKSPACE", "a");
+        assert_eq!(run.done().error(64)["reason"], "USAGE");
+    }
+    assert_eq!(fake.calls().len(), calls);
+}
+
+#[test]
+fn c021_nothing_given_is_one_error_for_every_command() {
+    let fake = Fake::with_two();
+    let directory = text(fake.directory("x"));
+    let told = |arguments: &[&str]| {
+        let error = fake.run("x", arguments).done().error(66);
+        (error["message"].clone(), error["hint"].clone())
+    };
+    let expected = told(&["workspace", "info"]);
+    assert!(expected.0.as_str().unwrap().contains(&directory));
+    let commands: [&[&str]; 10] = [
+        &["resolve"],
+        &["agent", "list"],
+        &["skill", "list"],
+        &["config", "show"],
+        &["config", "explain"],
+        &["agent", "show", "reviewer"],
+        &["skill", "show", "notes"],
+        &["profile", "current"],
+        &["profile", "use", "default"],
+        &["config", "set", "defaults.agent", "x", "--workspace-file"],
+    ];
+    for command in commands {
+        assert_eq!(told(command), expected, "{command:?}");
+    }
+    // Reads never register.
+    assert_eq!(
+        fake.run("x", &["workspace", "list"]).done().json()["page"]["total"],
+        2
+    );
+    assert!(!fake.calls().contains(&"RegisterWorkspace") && !fake.calls().contains(&"SelectProfile"));
+}
+
+#[test]
+fn people_see_what_is_there_what_is_broken_and_what_to_do() {
+    let fake = Fake::with_two();
+    let done = human(&fake, &["resolve", "a"]);
+    let field = |name: &str| {
+        let line = done
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(&format!("{name}:")));
+        line.unwrap_or_default()
+            .split_once(':')
+            .unwrap_or_default()
+            .1
+            .trim()
+            .to_owned()
+    };
+    assert_eq!(field("workspace"), "a (ws_0000000000000000)");
+    assert_eq!(field("root"), text(fake.path("a")));
+    assert_eq!(field("profile"), "default (nobody has chosen one)");
+    assert_eq!(field("agents"), "1 usable, 1 broken, 1 shadowed");
+    assert_eq!(field("skills"), "2 usable, 1 shadowed");
+    assert_eq!(field("findings"), "1 error, 3 warnings");
+    let agents = rows(&done, "AGENT");
+    assert_eq!(agents.len(), 3, "{}", done.stdout);
+    assert!(
+        agents[0].starts_with("broken    broken    workspace"),
+        "{agents:?}"
+    );
+    assert!(
+        agents[1].starts_with("reviewer  ok        workspace  /")
+            && agents[1].ends_with("  Reads every change"),
+        "{agents:?}"
+    );
+    assert!(agents[2].trim_start().starts_with("shadowed  user"), "{agents:?}");
+    assert!(
+        rows(&done, "SKILL")[0].starts_with("notes    warning"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        rows(&done, "MCP SERVER")[0].contains("github-mcp --read-only"),
+        "{}",
+        done.stdout
+    );
+    // What is wrong with the configuration comes before the tables, the rest behind them.
+    let path = text(fake.path("a/.compozy"));
+    let places = [
+        format!("warning: {path}/config.toml:4:1: unknown key"),
+        "hint: correct the key".to_owned(),
+        "AGENT".to_owned(),
+        format!("error: {path}/agents/broken/AGENT.md:3:7: the front matter"),
+        "hint: keep one of the two".to_owned(),
+        format!("warning: {path}/skills/notes/SKILL.md:3:14: a plain value"),
+    ];
+    let places: Vec<usize> = places
+        .iter()
+        .map(|what| done.stdout.find(&format!("\n{what}")).expect(what))
+        .collect();
+    assert!(places.is_sorted(), "{}", done.stdout);
+    let last = done.stderr.lines().last().unwrap();
+    assert!(
+        last.contains("compozy config explain") && last.contains("compozy agent show"),
+        "{last}"
+    );
+}
+
+#[test]
+fn a_workspace_without_faults_says_so() {
+    let fake = Fake::with_two();
+    fake.snapshots(|snapshot| {
+        snapshot.diagnostics.clear();
+        snapshot.agents.clear();
+        snapshot.agent_names.clear();
+        snapshot.agent_count = 0;
+    });
+    let done = human(&fake, &["resolve", "a"]);
+    assert!(
+        done.stdout.contains("findings:    nothing is wrong"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        done.stderr
+            .contains("/a/.compozy/agents/<name>/AGENT.md would be one"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_basic_view_has_names_and_counts() {
+    let fake = Fake::with_two();
+    let json = fake.run("", &["resolve", "a", "--basic"]).done().json();
+    assert_eq!(json["snapshot"]["agents"], json!([]));
+    assert_eq!(json["snapshot"]["agent_names"], json!(["broken", "reviewer"]));
+    assert!(json["snapshot"].get("config").is_none());
+    let done = human(&fake, &["resolve", "a", "--basic"]);
+    assert!(done.stdout.contains("2: broken, reviewer"), "{}", done.stdout);
+}
+
+#[test]
+fn an_unchanged_snapshot_is_not_sent_again() {
+    let fake = Fake::with_two();
+    let fingerprint = fake.run("", &["resolve", "a"]).done().json()["snapshot"]["fingerprint"].clone();
+    let again = ["resolve", "a", "--if-fingerprint", fingerprint.as_str().unwrap()];
+    let json = fake.run("", &again).done().json();
+    assert_eq!(
+        json,
+        json!({"resolution_source": "positional", "not_modified": true})
+    );
+    assert_eq!(human(&fake, &again).stdout, "unchanged since that fingerprint\n");
+}
+
+#[test]
+fn an_agent_that_is_not_there_is_not_found() {
+    let fake = Fake::with_two();
+    let error = fake
+        .run("", &["resolve", "a", "--agent", "none"])
+        .done()
+        .error(66);
+    assert_eq!(error["reason"], "AGENT_NOT_FOUND");
+    let json = fake
+        .run("", &["resolve", "a", "--agent", "reviewer"])
+        .done()
+        .json();
+    assert_eq!(json["snapshot"]["agent"], "reviewer");
+}
+
+#[test]
+fn c058_every_problem_has_a_line_of_its_own() {
+    let fake = Fake::with_two();
+    let root = text(fake.directory("c d"));
+    let file = format!("{root}/.compozy/config.toml");
+    let (first, second) = (
+        format!("{file}:4:1"),
+        format!("{root}/.compozy/agents/x/AGENT.md:2"),
+    );
+    let problems = [
+        (
+            first.as_str(),
+            "config_unknown_key: unknown key `permisions`, did you mean `permissions`?",
+        ),
+        (second.as_str(), "front_matter_invalid: no closing delimiter"),
+    ];
+    fake.fail(
+        "RegisterWorkspace",
+        config_invalid(&problems, 5, "correct the key"),
+    );
+    let done = fake.run("", &["workspace", "add", "c d"]).done();
+    let error = done.error(65);
+    assert_eq!(error["reason"], "CONFIG_INVALID");
+    let expected = json!({"path": file, "line": 4, "column": 1, "code": "config_unknown_key",
+        "message": "unknown key `permisions`, did you mean `permissions`?"});
+    assert_eq!(error["problems"][0], expected);
+    assert_eq!(error["problems"][1]["line"], 2);
+
+    let done = fake.run_form("human", "", &["workspace", "add", "c d"]).done();
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!((done.exit, done.stdout.as_str()), (65, ""));
+    assert_eq!(
+        lines[0],
+        "error: files of the workspace are not valid, 5 problems:"
+    );
+    assert_eq!(lines[1], format!("  {first}: {}", problems[0].1));
+    assert_eq!(lines[2], format!("  {second}: {}", problems[1].1));
+    assert_eq!(lines[3], "  and 3 more");
+    // The remedy of one of them would be no remedy of the others.
+    let hint =
+        format!("hint: correct what is named; `compozy config validate '{root}'` says for each what to do");
+    assert_eq!(lines[4..], [hint.as_str()]);
+}
+
+#[test]
+fn many_unknown_keys_are_told_how_they_can_pass() {
+    let fake = Fake::with_two();
+    let root = text(fake.path("a"));
+    let places = [1, 2].map(|line| format!("{root}/.compozy/config.toml:{line}:1"));
+    let problem = "config_unknown_key: unknown key `x`";
+    fake.fail(
+        "ResolveWorkspace",
+        config_invalid(&[(&places[0], problem), (&places[1], problem)], 2, "remove it"),
+    );
+    let done = fake.run("a", &["resolve"]).done();
+    let error = done.error(65);
+    assert_eq!(
+        error["hint"],
+        format!(
+            "correct what is named; `compozy config validate {root}` says for each what to do; `compozy config set config.unknown_keys warn` lets unknown keys pass"
+        )
+    );
+}
+
+#[test]
+fn a_broken_config_names_the_project_to_validate() {
+    let fake = Fake::with_two();
+    let root = text(fake.path("a"));
+    let place = format!("{root}/.compozy/config.toml:1:1");
+    fake.fail(
+        "ResolveWorkspace",
+        config_invalid(&[(&place, "toml_syntax: it does not parse")], 1, ""),
+    );
+    let done = fake.run_form("human", "a", &["resolve"]).done();
+    assert_eq!(done.exit, 65);
+    assert!(
+        done.stderr
+            .starts_with("error: the configuration is not valid:\n"),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr
+            .contains(&format!("\n  {place}: toml_syntax: it does not parse\n")),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr.contains(&format!("`compozy config validate {root}`")),
+        "{}",
+        done.stderr
+    );
+    // One in the user's own file is looked at alone.
+    let place = format!("{}/config.toml:1:1", text(fake.home()));
+    fake.fail(
+        "ResolveWorkspace",
+        config_invalid(&[(&place, "toml_syntax: it does not parse")], 1, ""),
+    );
+    let error = fake.run("a", &["resolve"]).done().error(65);
+    assert!(
+        error["hint"].as_str().unwrap().contains("/config.toml`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_the_first_resolve_found_is_told_with_the_registration() {
+    let fake = Fake::with_two();
+    fake.directory("c");
+    let finding = Diagnostic {
+        code: "front_matter_recovered".to_owned(),
+        severity: Severity::Warning.into(),
+        path: "/c/SKILL.md".to_owned(),
+        line: 3,
+        column: 14,
+        message: "a plain value holds \": \"".to_owned(),
+        remedy: "quote it".to_owned(),
+        ..Default::default()
+    };
+    *fake.state.findings.lock().unwrap() = vec![finding];
+    let done = human(&fake, &["workspace", "add", "c"]);
+    assert!(done.stdout.starts_with("registered "), "{}", done.stdout);
+    let expected = "warning: /c/SKILL.md:3:14: a plain value holds \": \"\nhint: quote it\n";
+    assert!(done.stderr.starts_with(expected), "{}", done.stderr);
+    assert!(done.stderr.contains("`compozy resolve c`"), "{}", done.stderr);
+}
+
+#[test]
+fn a_registration_resolves_with_the_profile_that_was_asked_for() {
+    let fake = with_profiles();
+    fake.directory("c");
+    let asked = |arguments: &[&str], variable: &str| {
+        let all = [&["workspace", "add", "c", "--dry-run"], arguments].concat();
+        fake.run("", &all).env("COMPOZY_PROFILE", variable).done().json();
+        fake.last::<RegisterWorkspaceRequest>("RegisterWorkspace").profile
+    };
+    assert_eq!(asked(&["--profile", "q"], "p"), Some("q".to_owned()));
+    assert_eq!(asked(&[], "p"), Some("p".to_owned()));
+    assert_eq!(asked(&[], " "), None);
+    let message = "No profile is named nope.";
+    fake.fail(
+        "RegisterWorkspace",
+        failed(Code::NotFound, "PROFILE_NOT_FOUND", message, &[]),
+    );
+    let error = fake
+        .run("", &["workspace", "add", "c"])
+        .env("COMPOZY_PROFILE", "nope")
+        .done()
+        .error(66);
+    assert!(
+        error["message"].as_str().unwrap().contains("COMPOZY_PROFILE"),
+        "{error}"
+    );
+}
+
+#[test]
+fn c107_lists_have_layer_path_and_shadowed_ones() {
+    let fake = Fake::with_two();
+    let (root, home) = (text(fake.path("a")), text(fake.home()));
+    let json = fake.run("a", &["agent", "list"]).done().json();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        ["resolution_source", "profile_name", "profile_source", "agents"]
+    );
+    let agent = &json["agents"][1];
+    assert_eq!(
+        (&agent["layer"], &agent["usable"]),
+        (&json!("WORKSPACE"), &json!(true))
+    );
+    assert_eq!(
+        agent["path"],
+        json!(format!("{root}/.compozy/agents/reviewer/AGENT.md"))
+    );
+    let loser = json!([{"layer": "USER", "path": format!("{home}/agents/reviewer/AGENT.md")}]);
+    assert_eq!(agent["shadowed"], loser);
+    let json = fake.run("a", &["skill", "list"]).done().json();
+    let skill = &json["skills"][0];
+    assert_eq!(
+        (&skill["layer"], &skill["source"]),
+        (&json!("WORKSPACE"), &json!("compozy"))
+    );
+    assert_eq!(skill["shadowed"][0]["layer"], "PROFILE");
+    assert_eq!(json["skill_sources"][0]["readable"], true);
+
+    let done = human(&fake, &["agent", "list", "a"]);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", done.stdout);
+    assert!(
+        lines[2].contains("workspace")
+            && lines[2].contains(&format!("{root}/.compozy/agents/reviewer/AGENT.md"))
+    );
+    assert!(lines[3].contains("user") && lines[3].ends_with(&format!("{home}/agents/reviewer/AGENT.md")));
+    // The table is the data; what is wrong is told beside it.
+    assert!(
+        done.stderr.starts_with("error: ") && done.stderr.contains("\nhint: keep one"),
+        "{}",
+        done.stderr
+    );
+    let done = human(&fake, &["skill", "list", "a"]);
+    assert!(
+        done.stdout
+            .lines()
+            .any(|line| line.trim_start().starts_with("shadowed  profile")),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(
+        fake.run_form("jsonl", "", &["skill", "list", "a"])
+            .done()
+            .lines()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn one_definition_with_its_text() {
+    let fake = Fake::with_two();
+    let json = fake
+        .run("", &["agent", "show", "reviewer", "--workspace", "a"])
+        .done()
+        .json();
+    assert_eq!(
+        (&json["resolution_source"], &json["agent"]["prompt_size"]),
+        (&json!("flag"), &json!(29))
+    );
+    let done = human(&fake, &["agent", "show", "reviewer", "--workspace", "a"]);
+    assert!(done.stderr.contains("with --text it prints"), "{}", done.stderr);
+    let done = human(&fake, &["agent", "show", "broken", "--workspace", "a"]);
+    assert!(!done.stderr.contains("--text"), "nothing to print: {}", done.stderr);
+    assert!(
+        done.stdout.contains("state:   broken") && done.stdout.contains("\nerror: "),
+        "{}",
+        done.stdout
+    );
+    for arguments in [["agent", "show", "reviewer"], ["skill", "show", "notes"]] {
+        let with_text = [&arguments[..], &["--workspace", "a", "--text"]].concat();
+        assert_eq!(human(&fake, &with_text).stdout, TEXT);
+        assert_eq!(fake.run("", &with_text).done().json()["text"], TEXT);
+    }
+    let request: GetDefinitionRequest = fake.last("GetDefinition");
+    assert_eq!(
+        (request.kind(), request.name.as_str()),
+        (DefinitionKind::Skill, "notes")
+    );
+    assert_eq!(request.fingerprint, "f-e1");
+    // Everything does not fit into an answer where there is much; the names always do.
+    let request: ResolveWorkspaceRequest = fake.last("ResolveWorkspace");
+    assert_eq!(request.view(), ResolveView::Basic);
+}
+
+#[test]
+fn a_text_is_asked_for_again_when_the_files_have_changed() {
+    let fake = Fake::with_two();
+    let reads = std::sync::atomic::AtomicUsize::new(0);
+    // Every second look finds other files: the snapshot, then the text.
+    fake.snapshots(move |snapshot| {
+        let read = reads.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        if read >= 1 {
+            snapshot.fingerprint = "later".to_owned();
+        }
+    });
+    let done = human(
+        &fake,
+        &["agent", "show", "reviewer", "--workspace", "a", "--text"],
+    );
+    assert_eq!(done.stdout, TEXT);
+    let asked: Vec<&str> = fake
+        .calls()
+        .into_iter()
+        .filter(|call| *call == "GetDefinition")
+        .collect();
+    assert_eq!(asked.len(), 2);
+
+    // Files that never come to rest end it.
+    let reads = std::sync::atomic::AtomicUsize::new(0);
+    fake.snapshots(move |snapshot| {
+        let read = reads.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        snapshot.fingerprint = format!("f{read}");
+    });
+    let show = ["skill", "show", "notes", "--workspace", "a", "--text"];
+    assert_eq!(
+        fake.run("", &show).done().error(65)["reason"],
+        "FINGERPRINT_STALE"
+    );
+}
+
+#[test]
+fn a_name_that_is_not_there_says_which_one_was_meant() {
+    let fake = Fake::with_two();
+    let error = fake.run("a", &["agent", "show", "reviwer"]).done().error(66);
+    assert_eq!(error["reason"], "AGENT_NOT_FOUND");
+    assert!(
+        error["hint"]
+            .as_str()
+            .unwrap()
+            .starts_with("did you mean reviewer?"),
+        "{error}"
+    );
+    let error = fake
+        .run("a", &["skill", "show", "zzz", "--text"])
+        .done()
+        .error(66);
+    assert_eq!(
+        (&error["reason"], &error["metadata"]["skill"]),
+        (&json!("DEFINITION_NOT_FOUND"), &json!("zzz"))
+    );
+    assert!(
+        !error["hint"].as_str().unwrap().contains("did you mean"),
+        "{error}"
+    );
+    let hidden = ["skill", "show", "zzz", "--agent", "reviewer"];
+    let error = fake.run("a", &hidden).done().error(66);
+    assert_eq!(
+        error["message"], "the agent \"reviewer\" sees no skill \"zzz\"",
+        "it may be there"
+    );
+    assert!(
+        error["hint"]
+            .as_str()
+            .unwrap()
+            .contains("`compozy skill list --agent reviewer`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn c100_info_has_record_counts_agents_skills_and_findings() {
+    let fake = Fake::with_two();
+    let json = fake.run("", &["workspace", "info", "a"]).done().json();
+    assert_eq!(json["workspace"]["name"], "a");
+    assert!(json["workspace"]["session_counts"].is_object());
+    let snapshot = &json["snapshot"];
+    assert_eq!(
+        (&snapshot["agent_count"], &snapshot["skill_count"]),
+        (&json!(2), &json!(2))
+    );
+    assert_eq!(snapshot["agent_names"], json!(["broken", "reviewer"]));
+    assert_eq!(snapshot["skill_names"], json!(["notes", "release"]));
+    assert_eq!(snapshot["diagnostics"].as_array().unwrap().len(), 4);
+    // Cheap: no texts, no config.
+    assert_eq!(
+        fake.last::<ResolveWorkspaceRequest>("ResolveWorkspace").view(),
+        ResolveView::Basic
+    );
+    let done = human(&fake, &["workspace", "info", "a"]);
+    for part in [
+        "sessions:",
+        "agents:      2: broken, reviewer",
+        "skills:      2: notes, release",
+        "\nerror: ",
+        "\nhint: ",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn info_shows_the_record_also_of_a_workspace_that_does_not_resolve() {
+    let fake = Fake::with_two();
+    fake.fail(
+        "ResolveWorkspace",
+        failed(
+            Code::FailedPrecondition,
+            "WORKSPACE_ROOT_MISSING",
+            "The root is gone.",
+            &[],
+        ),
+    );
+    let json = fake.run("", &["workspace", "info", "a"]).done().json();
+    assert_eq!(
+        (&json["workspace"]["name"], &json["unresolved"]["reason"]),
+        (&json!("a"), &json!("WORKSPACE_ROOT_MISSING"))
+    );
+    assert!(json.get("snapshot").is_none());
+    let done = human(&fake, &["workspace", "info", "a"]);
+    assert!(
+        done.stdout
+            .contains("unresolved: The root is gone.\nhint: put the directory back"),
+        "{}",
+        done.stdout
+    );
+
+    let problems = [(
+        "/a/.compozy/config.toml:4:1",
+        "config_unknown_key: unknown key `x`",
+    )];
+    fake.fail("ResolveWorkspace", config_invalid(&problems, 1, ""));
+    let done = human(&fake, &["workspace", "info", "a"]);
+    assert!(
+        done.stdout
+            .contains("/a/.compozy/config.toml:4:1: config_unknown_key"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(
+        fake.run("", &["workspace", "info", "a"]).done().json()["unresolved"]["problems"][0]["line"],
+        4
+    );
+
+    // What the caller asked for, or a daemon in trouble, is a failure.
+    fake.recover("ResolveWorkspace");
+    assert_eq!(
+        fake.run("", &["workspace", "info", "a", "--profile", "nope"])
+            .done()
+            .error(66)["reason"],
+        "PROFILE_NOT_FOUND"
+    );
+    fake.fail(
+        "ResolveWorkspace",
+        failed(Code::Unavailable, "DRAINING", "It shuts down.", &[]),
+    );
+    assert_eq!(
+        fake.run("", &["workspace", "info", "a"]).done().error(69)["reason"],
+        "DRAINING"
+    );
+}
+
+#[test]
+fn foreign_words_do_nothing_to_a_terminal() {
+    let fake = Fake::with_two();
+    fake.snapshots(|snapshot| {
+        snapshot.agents[1].description = "a\u{1b}[31mb".to_owned();
+        snapshot.diagnostics[0].message = "c\u{1b}]0;d".to_owned();
+    });
+    let done = human(&fake, &["resolve", "a"]);
+    assert!(
+        !done.stdout.contains('\u{1b}') && !done.stderr.contains('\u{1b}'),
+        "{}",
+        done.stdout
+    );
+}
