@@ -126,7 +126,11 @@ impl Failure {
     /// Something that is told about the failure, if it is there and not empty.
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         match self {
-            Self::Told(told) => told.metadata.get(key).map(String::as_str).filter(|text| !text.is_empty()),
+            Self::Told(told) => told
+                .metadata
+                .get(key)
+                .map(String::as_str)
+                .filter(|text| !text.is_empty()),
             Self::ClosedPipe => None,
         }
     }

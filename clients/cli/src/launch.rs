@@ -185,7 +185,9 @@ fn did_not_start(home: &Home, output_path: &Path, written_before: u64, ended: bo
     if let Some(line) = last_line(output_path, written_before) {
         if line.contains("/config.toml can't be used") {
             let home = quote::shell(&home.path().to_string_lossy());
-            hint = format!("correct the file; `compozy config validate {home}` tells everything that is wrong with it");
+            hint = format!(
+                "correct the file; `compozy config validate {home}` tells everything that is wrong with it"
+            );
         }
         message = format!("{message}: {line}");
     }

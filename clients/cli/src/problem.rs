@@ -36,7 +36,10 @@ pub(crate) fn hint(error: &Error, problems: &[Problem], directory: Option<&str>)
         .or(first.map(|problem| problem.path.as_str()))
         .unwrap_or(".");
     let validate = format!("`compozy config validate {}`", quote::shell(place));
-    let unknown_keys = problems.iter().filter(|problem| problem.code == UNKNOWN_KEY).count();
+    let unknown_keys = problems
+        .iter()
+        .filter(|problem| problem.code == UNKNOWN_KEY)
+        .count();
     if problems.len() > 1 {
         let pass = match unknown_keys {
             0 | 1 => "",

@@ -204,6 +204,9 @@ mod tests {
     #[test]
     fn control_sequences_are_made_harmless() {
         assert_eq!(sanitized("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
-        assert_eq!(sanitized("a\u{202e}b\u{2066}\u{5d0}\u{200f}"), "a\u{fffd}b\u{fffd}\u{5d0}\u{200f}");
+        assert_eq!(
+            sanitized("a\u{202e}b\u{2066}\u{5d0}\u{200f}"),
+            "a\u{fffd}b\u{fffd}\u{5d0}\u{200f}"
+        );
     }
 }

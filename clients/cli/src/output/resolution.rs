@@ -233,8 +233,10 @@ fn next_steps(snapshot: &SnapshotView) -> Vec<String> {
     if tally.errors > 0 {
         steps.push("what is broken is not used, and nothing else takes its place: correct the files that are named, then run `compozy resolve` again".to_owned());
     } else if tally.warnings > 0 {
-        steps.push("nothing is broken; the warnings say what has no effect, or was probably meant otherwise"
-                .to_owned());
+        steps.push(
+            "nothing is broken; the warnings say what has no effect, or was probably meant otherwise"
+                .to_owned(),
+        );
     }
     if snapshot.agent_count == 0 {
         steps.push(format!(

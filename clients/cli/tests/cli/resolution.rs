@@ -588,7 +588,11 @@ fn one_definition_with_its_text() {
     let done = human(&fake, &["agent", "show", "reviewer", "--workspace", "a"]);
     assert!(done.stderr.contains("with --text it prints"), "{}", done.stderr);
     let done = human(&fake, &["agent", "show", "broken", "--workspace", "a"]);
-    assert!(!done.stderr.contains("--text"), "nothing to print: {}", done.stderr);
+    assert!(
+        !done.stderr.contains("--text"),
+        "nothing to print: {}",
+        done.stderr
+    );
     assert!(
         done.stdout.contains("state:   broken") && done.stdout.contains("\nerror: "),
         "{}",

@@ -11,6 +11,9 @@ use super::problem::{self, CONFIG_BYTES_MAX};
 use crate::node::{Content, Node};
 use crate::places::Places;
 
+/// Bytes of a broken file in which more than the first slip is looked for.
+const RECOVERED_MAX: usize = 64 * 1024;
+
 /// What a file holds.
 pub(super) struct Parsed {
     /// The tree; empty if the file can't be read.
@@ -49,7 +52,19 @@ pub(super) fn read(layer: Layer, path: &str, bytes: &[u8]) -> Parsed {
         let found = reading.error("config_too_deep", offset, message, "nest less");
         return broken(found);
     }
-    let (table, errors) = DeTable::parse_recoverable(text);
+    let (table, errors) = match DeTable::parse(text) {
+        Ok(table) => (table, Vec::new()),
+        // The parser keeps hundreds of bytes for each slip, and a hostile file is nothing but slips.
+        Err(first) if text.len() > RECOVERED_MAX => {
+            reading.told(&[first]);
+            return Parsed {
+                node: nothing(),
+                is_whole: false,
+                problems: reading.problems,
+            };
+        }
+        Err(_) => DeTable::parse_recoverable(text),
+    };
     let is_whole = reading.told(&errors);
     if !is_whole {
         return Parsed {

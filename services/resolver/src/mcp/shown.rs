@@ -88,12 +88,18 @@ fn shown_base(base: &str) -> String {
 
 fn shown_parameter(parameter: &str) -> String {
     match parameter.split_once('=') {
+        // What is no name may hold anything, another URL with its password for one.
+        Some((key, _)) if !key.bytes().all(is_of_a_name) => REDACTED.to_owned(),
         Some((key, value)) if !value.is_empty() => format!("{key}={REDACTED}"),
         Some(_) => parameter.to_owned(),
         None if parameter.is_empty() => String::new(),
         // A lone word may be the secret itself.
         None => REDACTED.to_owned(),
     }
+}
+
+fn is_of_a_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.-[]".contains(&byte)
 }
 
 fn redacted(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {

@@ -115,3 +115,11 @@ fn files_that_cannot_be_read_are_named_with_what_to_do() {
         assert!(!found.message.contains("/h") && !found.remedy.is_empty());
     }
 }
+
+#[test]
+fn a_large_file_of_nothing_but_slips_is_told_once() {
+    let hostile = format!("x = [{}]\n", "}".repeat(512 * 1024));
+    let problems = user(&hostile).problems();
+    assert_eq!(problems.len(), 1, "{} problems", problems.len());
+    assert_eq!((problems[0].code, problems[0].line), ("config_syntax", Some(1)));
+}

@@ -172,7 +172,11 @@ fn a_span_ends_while_somebody_may_still_be_there() {
         );
         assert!(problems[0].message.contains("876000h"), "{}", problems[0].message);
     }
-    assert!(user("changes.retain = \"876000h\"\nproviders.p.timeout = 0.5\n").resolve().is_ok());
+    assert!(
+        user("changes.retain = \"876000h\"\nproviders.p.timeout = 0.5\n")
+            .resolve()
+            .is_ok()
+    );
 }
 
 #[test]

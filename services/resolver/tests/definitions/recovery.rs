@@ -68,10 +68,18 @@ fn r141_reserved_characters_are_recovered_whole() {
 
 #[test]
 fn r141_half_of_a_value_that_goes_on_below_is_not_used() {
-    for value in ["!important stuff\n  and more", "&you and me\n  and them", "!x\n  stuff"] {
+    for value in [
+        "!important stuff\n  and more",
+        "&you and me\n  and them",
+        "!x\n  stuff",
+    ] {
         let agent = agent_with(&format!("model: m\ndescription: {value}"));
         assert!(!agent.usable, "{value}: {:?}", agent.description);
-        assert_eq!(error(&agent.diagnostics), ("front_matter_value_cut", 4, 1), "{value}");
+        assert_eq!(
+            error(&agent.diagnostics),
+            ("front_matter_value_cut", 4, 1),
+            "{value}"
+        );
         assert_eq!((agent.description.as_str(), agent.model.as_str()), ("", ""));
         assert_eq!(agent.name, "reviewer");
     }

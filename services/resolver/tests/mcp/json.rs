@@ -22,7 +22,8 @@ fn r090_comments_trailing_commas_and_second_values_have_a_place() {
 
 #[test]
 fn what_is_too_much_for_json_is_told_at_once_with_what_is_wrong_besides() {
-    let text = "// mine\n{\n  # servers\n  \"mcpServers\": { /* one */\n    \"s\": {\"args\": [\"a\", ],},\n  }\n}";
+    let text =
+        "// mine\n{\n  # servers\n  \"mcpServers\": { /* one */\n    \"s\": {\"args\": [\"a\", ],},\n  }\n}";
     let found = read(text).problems;
     let told: Vec<_> = found
         .iter()

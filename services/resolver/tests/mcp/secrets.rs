@@ -74,6 +74,7 @@ fn a_url_is_shown_without_what_may_be_secret() {
         ("https://u:p@q@h", "https://<redacted>@h"),
         ("https://h/?a=1&b=&c", "https://h/?a=<redacted>&b=&<redacted>"),
         ("https://h/?a=b=c", "https://h/?a=<redacted>"),
+        ("https:/?me:pw@h/mcp://me:pw@h/mcp?x=y", "https:/?<redacted>"),
         ("https://h#x", "https://h#<redacted>"),
         ("${URL}/mcp", "${URL}/mcp"),
         ("u:p@h/x", "<redacted>@h/x"),

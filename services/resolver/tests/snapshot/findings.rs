@@ -133,7 +133,10 @@ fn r157_errors_in_some_agents_leave_the_others_usable() {
     for name in ["a", "e"] {
         world.agent("r/.compozy", name, "prompt");
     }
-    world.write("r/.compozy/agents/b/AGENT.md", "---\nname: b\nname: b\n---\nprompt\n");
+    world.write(
+        "r/.compozy/agents/b/AGENT.md",
+        "---\nname: b\nname: b\n---\nprompt\n",
+    );
     world.write("r/.compozy/agents/c/AGENT.md", "---\nname: c\n---\n \n");
     world.agent("r/.compozy", "d", "prompt");
     world.write("r/.compozy/agents/d/mcp.json", "{");

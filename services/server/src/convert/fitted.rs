@@ -27,8 +27,14 @@ pub(super) fn fitted(mut response: pb::ResolveWorkspaceResponse) -> Option<pb::R
 }
 
 fn cut_messages(snapshot: &mut pb::Snapshot) {
-    let of_agents = snapshot.agents.iter_mut().flat_map(|agent| &mut agent.diagnostics);
-    let of_skills = snapshot.skills.iter_mut().flat_map(|skill| &mut skill.diagnostics);
+    let of_agents = snapshot
+        .agents
+        .iter_mut()
+        .flat_map(|agent| &mut agent.diagnostics);
+    let of_skills = snapshot
+        .skills
+        .iter_mut()
+        .flat_map(|skill| &mut skill.diagnostics);
     for found in of_agents.chain(of_skills).chain(&mut snapshot.diagnostics) {
         if let Some((end, _)) = found.message.char_indices().nth(MESSAGE_CHARS_MAX) {
             found.message.truncate(end);
@@ -64,6 +70,10 @@ fn cut_findings(snapshot: &mut pb::Snapshot) {
         layer: pb::Layer::Workspace.into(),
         ..pb::Diagnostic::default()
     });
-    snapshot.diagnostics.extend(worst.into_iter().map(|(_, found)| found));
-    snapshot.diagnostics.sort_by(|one, other| one.path.cmp(&other.path));
+    snapshot
+        .diagnostics
+        .extend(worst.into_iter().map(|(_, found)| found));
+    snapshot
+        .diagnostics
+        .sort_by(|one, other| one.path.cmp(&other.path));
 }

@@ -372,7 +372,7 @@ mod tests {
     async fn a_caller_goes_away_alone_and_what_nobody_waits_for_is_not_begun() {
         let tasks = Tasks::new();
         let flights = Arc::new(Flights::<u8, u32>::new(tasks.clone(), 1));
-        let (slow, never) = (held(true), held(true));
+        let (slow, never) = (held(false), held(true));
         let (joined, work) = (Arc::clone(&flights), Arc::clone(&slow.work));
         let patient = tasks.spawn(async move { joined.join(1, false, soon(), work).await });
         slow.has_begun().await;

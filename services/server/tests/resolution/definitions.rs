@@ -99,7 +99,10 @@ async fn r222_two_thousand_skills_with_a_finding_each(world: World) {
         let answer = world.daemon.api.resolve(resolve(&row.id)).await.unwrap();
         assert!(answer.encoded_len() <= limits::RESPONSE_BYTES_MAX);
         let snapshot = answer.snapshot.unwrap();
-        assert_eq!((snapshot.skills.len(), snapshot.diagnostics.len()), (2_000, 2_000));
+        assert_eq!(
+            (snapshot.skills.len(), snapshot.diagnostics.len()),
+            (2_000, 2_000)
+        );
         for (skill, found) in snapshot.skills.iter().zip(&snapshot.diagnostics) {
             assert!(skill.usable);
             assert_eq!(skill.description, format!("Use when: {description}"));

@@ -492,7 +492,10 @@ async fn a_profile_s_file_whose_directory_is_missing_says_what_to_make() {
     let refused = project.run(&[&set[..], &edit].concat()).await;
     assert_eq!(refused.status.code(), Some(65));
     let told = text(&refused.stderr);
-    assert!(told.contains("does not exist; make the directory first"), "{told}");
+    assert!(
+        told.contains("does not exist; make the directory first"),
+        "{told}"
+    );
     std::fs::create_dir(project.root.join("p")).unwrap();
     assert!(project.run(&[&set[..], &edit].concat()).await.status.success());
 }

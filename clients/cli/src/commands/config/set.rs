@@ -88,7 +88,9 @@ fn unchanged(failure: Failure) -> Failure {
     if !failure.is_about(ErrorReason::ConfigInvalid) {
         return failure;
     }
-    let remedy = failure.metadata("remedy").filter(|remedy| !remedy.contains(SCHEMA));
+    let remedy = failure
+        .metadata("remedy")
+        .filter(|remedy| !remedy.contains(SCHEMA));
     let hint = match remedy {
         Some(remedy) => format!("nothing was changed: {remedy}; {SCHEMA} tells what every key takes"),
         None => format!("nothing was changed; {SCHEMA} tells what every key takes"),

@@ -96,11 +96,7 @@ fn unknown(name: &str, agent: Option<&str>, names: &[String], source: &'static s
         Some(near) => format!("did you mean {near}? {list}"),
         None => list,
     };
-    Failure::unknown(
-        "DEFINITION_NOT_FOUND",
-        message,
-        hint,
-    )
-    .with("skill", name)
-    .with("resolution_source", source)
+    Failure::unknown("DEFINITION_NOT_FOUND", message, hint)
+        .with("skill", name)
+        .with("resolution_source", source)
 }

@@ -58,16 +58,16 @@ pub(super) fn remedy(at: &[&str], nearest: Option<&str>) -> String {
     let Some(nearest) = nearest else {
         return "remove it".to_owned();
     };
-    let ([own], Some(parts)) = (&at[at.len().saturating_sub(1)..], key::split(nearest)) else {
-        return "remove it".to_owned();
+    let parts = key::split(nearest).unwrap_or_default();
+    let (Some((own, above)), Some((word, beside))) = (at.split_last(), parts.split_last()) else {
+        return format!("write `{nearest}`, or remove it");
     };
-    let is_beside = parts.len() == at.len() && at.iter().zip(&parts).filter(|(at, part)| at == part).count() + 1 == at.len();
-    match parts.last() {
-        _ if at.len() == 1 => format!("write `{nearest}`, or remove it"),
-        Some(word) if is_beside => {
-            let [word, own] = [word, *own].map(|word| key::shown([word]));
-            format!("write `{word}` for `{own}`, or remove it")
-        }
-        _ => format!("set `{nearest}` instead, or remove it"),
+    if above.is_empty() {
+        return format!("write `{nearest}`, or remove it");
     }
+    if above == beside {
+        let [word, own] = [word, *own].map(|word| key::shown([word]));
+        return format!("write `{word}` for `{own}`, or remove it");
+    }
+    format!("set `{nearest}` instead, or remove it")
 }

@@ -33,8 +33,8 @@ impl Kind {
                 fits.then_some(()).ok_or_else(|| self.rule())
             }
             (Self::SpanOrSeconds, Content::Integer(seconds)) => {
-                let fits = u64::try_from(*seconds)
-                    .is_ok_and(|seconds| (1..=SPAN_MAX.as_secs()).contains(&seconds));
+                let fits =
+                    u64::try_from(*seconds).is_ok_and(|seconds| (1..=SPAN_MAX.as_secs()).contains(&seconds));
                 fits.then_some(()).ok_or_else(|| self.rule())
             }
             (Self::SpanOrSeconds, Content::Float(seconds)) => {
