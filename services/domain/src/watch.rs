@@ -100,7 +100,9 @@ impl WatchFilter {
             return None;
         }
         let stands_for_sessions = change.kind == ChangeKind::Workspace && change.session_count > 0;
-        let is_wanted = self.wants(change.kind) || (stands_for_sessions && self.wants(ChangeKind::Session));
+        let is_wanted = self.wants(change.kind)
+            || (stands_for_sessions && self.wants(ChangeKind::Session))
+            || (stands_for_selections(change) && self.wants(ChangeKind::Selection));
         if !is_wanted {
             return None;
         }
@@ -115,7 +117,12 @@ impl WatchFilter {
             && change.reason == ChangeReason::RemovedSessionsKept
             && self.ungrouped
             && self.wants(ChangeKind::Session);
-        if visible(now) && (self.holds(change.kind, now) || joins_ungrouped) {
+        // Nobody but the log knows of which workspaces a deleted profile was the selected one.
+        let ends_selections = change.kind == ChangeKind::Profile
+            && stands_for_selections(change)
+            && self.wants(ChangeKind::Selection)
+            && (self.is_everywhere() || !self.workspaces.is_empty());
+        if ends_selections || (visible(now) && (self.holds(change.kind, now) || joins_ungrouped)) {
             return Some(SeenChange {
                 op: change.op,
                 reason: change.reason,
@@ -140,6 +147,11 @@ impl WatchFilter {
             None => self.ungrouped && kind == ChangeKind::Session,
         }
     }
+}
+
+/// Whether an entry stands for the end of selections: that of a removed workspace, those of a deleted profile.
+fn stands_for_selections(change: &NewChange) -> bool {
+    change.op == ChangeOp::Deleted && matches!(change.kind, ChangeKind::Workspace | ChangeKind::Profile)
 }
 
 /// Where a session was before, if the entry says that it is somewhere else now. The inner `None` is no workspace.

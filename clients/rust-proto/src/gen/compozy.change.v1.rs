@@ -100,7 +100,8 @@ pub enum ChangeKind {
     AccountOrder = 4,
     /// A profile.
     Profile = 5,
-    /// Which profile is selected.
+    /// Which profile is selected. The removal of a workspace or a profile stands for the selections that end with it: it
+    /// also reaches who asked for selections only, that of a profile whatever the workspaces of the filter.
     Selection = 6,
 }
 impl ChangeKind {

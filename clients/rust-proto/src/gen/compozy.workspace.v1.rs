@@ -1593,7 +1593,8 @@ pub mod workspace_service_client {
         /// exactly one registration whose root is gone is the same workspace, moved: that registration is
         /// relinked. Fails with the path reasons, IDENTITY_INVALID, IDENTITY_UNREADABLE,
         /// IDENTITY_UNWRITABLE, DISK_FULL, HOME_FORBIDDEN, CONFIG_INVALID, NAME_INVALID,
-        /// WORKSPACE_PATH_CONFLICT and WORKSPACE_NAME_CONFLICT; nothing is left behind then.
+        /// WORKSPACE_PATH_CONFLICT, WORKSPACE_NAME_CONFLICT, PROFILE_NOT_FOUND and PROFILE_ARCHIVED; nothing is left behind
+        /// then.
         pub async fn register_workspace(
             &mut self,
             request: impl tonic::IntoRequest<super::RegisterWorkspaceRequest>,
@@ -1876,8 +1877,8 @@ pub mod workspace_service_client {
         /// and everything worth knowing about them. Writes nothing. Broken agents and skills are in the answer; a broken
         /// config is CONFIG_INVALID with file and line of each problem. Fails also with WORKSPACE_ROOT_MISSING,
         /// WORKSPACE_ROOT_NOT_DIRECTORY, WORKSPACE_ROOT_UNREADABLE, WORKSPACE_ON_OTHER_HOST, HOST_NOT_SERVED,
-        /// IDENTITY_INVALID, IDENTITY_UNREADABLE, PROFILE_NOT_FOUND, PROFILE_ARCHIVED, AGENT_NOT_FOUND, PATH_NOT_ALLOWED, and
-        /// with MESSAGE_TOO_LARGE for a snapshot of more than 3 MiB.
+        /// IDENTITY_INVALID, IDENTITY_UNREADABLE, PROFILE_NOT_FOUND, PROFILE_ARCHIVED, AGENT_NOT_FOUND, PATH_NOT_ALLOWED,
+        /// RECORD_NOT_UNDERSTOOD, and with MESSAGE_TOO_LARGE for a snapshot of more than 3 MiB.
         pub async fn resolve_workspace(
             &mut self,
             request: impl tonic::IntoRequest<super::ResolveWorkspaceRequest>,
@@ -2078,7 +2079,8 @@ pub mod workspace_service_server {
         /// exactly one registration whose root is gone is the same workspace, moved: that registration is
         /// relinked. Fails with the path reasons, IDENTITY_INVALID, IDENTITY_UNREADABLE,
         /// IDENTITY_UNWRITABLE, DISK_FULL, HOME_FORBIDDEN, CONFIG_INVALID, NAME_INVALID,
-        /// WORKSPACE_PATH_CONFLICT and WORKSPACE_NAME_CONFLICT; nothing is left behind then.
+        /// WORKSPACE_PATH_CONFLICT, WORKSPACE_NAME_CONFLICT, PROFILE_NOT_FOUND and PROFILE_ARCHIVED; nothing is left behind
+        /// then.
         async fn register_workspace(
             &self,
             request: tonic::Request<super::RegisterWorkspaceRequest>,
@@ -2163,8 +2165,8 @@ pub mod workspace_service_server {
         /// and everything worth knowing about them. Writes nothing. Broken agents and skills are in the answer; a broken
         /// config is CONFIG_INVALID with file and line of each problem. Fails also with WORKSPACE_ROOT_MISSING,
         /// WORKSPACE_ROOT_NOT_DIRECTORY, WORKSPACE_ROOT_UNREADABLE, WORKSPACE_ON_OTHER_HOST, HOST_NOT_SERVED,
-        /// IDENTITY_INVALID, IDENTITY_UNREADABLE, PROFILE_NOT_FOUND, PROFILE_ARCHIVED, AGENT_NOT_FOUND, PATH_NOT_ALLOWED, and
-        /// with MESSAGE_TOO_LARGE for a snapshot of more than 3 MiB.
+        /// IDENTITY_INVALID, IDENTITY_UNREADABLE, PROFILE_NOT_FOUND, PROFILE_ARCHIVED, AGENT_NOT_FOUND, PATH_NOT_ALLOWED,
+        /// RECORD_NOT_UNDERSTOOD, and with MESSAGE_TOO_LARGE for a snapshot of more than 3 MiB.
         async fn resolve_workspace(
             &self,
             request: tonic::Request<super::ResolveWorkspaceRequest>,

@@ -8,7 +8,7 @@ use compozy_proto::workspace::v1 as pb;
 use prost::Message as _;
 
 /// Characters of a message that stay if there is no room for all of it. Codes, places and remedies stay whole.
-const MESSAGE_CHARS_MAX: usize = 100;
+const MESSAGE_CHARS_MAX: usize = 140;
 
 /// Findings that stay if there is no room for all of them, the worst first.
 const FINDINGS_MAX: usize = 2_000;

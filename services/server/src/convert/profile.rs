@@ -95,7 +95,10 @@ pub const fn source(source: ProfileSource) -> pb::ProfileSource {
 pub fn asked(request: Option<String>, environment: Option<String>) -> Result<ProfileAsked, CatalogError> {
     Ok(ProfileAsked {
         request: request.map(named_profile).transpose()?,
-        environment: environment.map(named_profile).transpose()?,
+        environment: environment
+            .filter(|text| !text.trim().is_empty())
+            .map(named_profile)
+            .transpose()?,
     })
 }
 

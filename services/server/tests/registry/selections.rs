@@ -115,7 +115,7 @@ async fn r111_an_unknown_profile_is_not_selected(world: World) {
 
 async fn r112_a_blank_variable_is_unset(world: World) {
     let a = world.reg_new("a").await.id;
-    for blank in ["", "  "] {
+    for blank in ["", "  ", "\t"] {
         let active = world.active(Some(&a), None, Some(blank)).await.unwrap();
         assert_eq!(active, chosen("default", ProfileSource::Default));
     }

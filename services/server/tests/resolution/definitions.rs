@@ -86,7 +86,7 @@ async fn r222_two_thousand_skills(world: World) {
 
 async fn r222_two_thousand_skills_with_a_finding_each(world: World) {
     let root = world.mkdir("a");
-    for (base, length) in [("short", 300), ("long", 900)] {
+    for (base, length) in [("short", 300), ("long", 700)] {
         let description = "x".repeat(length);
         for number in 0..2_000 {
             write(

@@ -259,7 +259,7 @@ async fn r052_keys_of_an_older_product_are_warnings(world: World) {
     assert_eq!(failure.metadata["problems_count"], "20", "{failure:?}");
     assert!(failure.message.contains("config.unknown_keys"), "{failure:?}");
     write(
-        &format!("{}/config.toml", world.home),
+        format!("{}/config.toml", world.home),
         "config.unknown_keys = \"warn\"\n",
     );
     let answer = world.daemon.api.register(register(&root)).await.unwrap();

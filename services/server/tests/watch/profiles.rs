@@ -14,6 +14,7 @@ cases! {
     n008_profiles_and_selections_are_told_with_their_rows,
     a_snapshot_has_profiles_and_selections,
     a_watch_of_a_workspace_is_told_of_its_selection_only,
+    the_end_of_a_profile_reaches_who_asks_for_selections_only,
 }
 
 impl Server {
@@ -150,4 +151,26 @@ async fn a_watch_of_a_workspace_is_told_of_its_selection_only(world: World) {
         (change.kind(), change.workspace_id.as_str()),
         (pb::ChangeKind::Selection, a.as_str())
     );
+}
+
+async fn the_end_of_a_profile_reaches_who_asks_for_selections_only(world: World) {
+    let server = world.start().await;
+    let a = server.register(&world, "a").await.id;
+    server.create_profile("p").await;
+    server.select(Some(&a), Some("p")).await;
+    let selections = of_kinds(&[pb::ChangeKind::Selection]);
+    let of_a = pb::WatchCatalogRequest {
+        workspaces: of(&[&a]).workspaces,
+        ..selections.clone()
+    };
+    let mut everywhere = server.synced(selections).await;
+    let mut there = server.synced(of_a).await;
+    server.delete_profile("p").await;
+    for w in [&mut everywhere, &mut there] {
+        assert_eq!(entry(&w.change().await), "profile deleted removed");
+    }
+    server.remove(&a).await;
+    for w in [&mut everywhere, &mut there] {
+        assert_eq!(entry(&w.change().await), "workspace deleted removed");
+    }
 }

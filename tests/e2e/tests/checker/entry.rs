@@ -94,7 +94,17 @@ pub(crate) struct Filter {
 
 impl Filter {
     pub(crate) fn wants(&self, entry: &Entry) -> bool {
-        self.takes(entry.kind) && self.holds(&entry.workspace)
+        (self.takes(entry.kind) && self.holds(&entry.workspace)) || self.loses_selections(entry)
+    }
+
+    /// Whether it looks at selections that end with a record. Those of a profile may be anywhere.
+    fn loses_selections(&self, entry: &Entry) -> bool {
+        let may_be_there = match entry.kind {
+            ChangeKind::Workspace => self.holds(&entry.workspace),
+            ChangeKind::Profile => true,
+            _ => false,
+        };
+        entry.op == ChangeOp::Deleted && self.takes(ChangeKind::Selection) && may_be_there
     }
 
     fn takes(&self, kind: ChangeKind) -> bool {
@@ -106,24 +116,12 @@ impl Filter {
         self.workspaces.is_empty() || self.workspaces.contains(workspace)
     }
 
-    /// Whether a snapshot shows a record.
+    /// Whether a snapshot shows a record, and whoever follows it knows what has become of it.
     pub(crate) fn shows(&self, record: &Record) -> bool {
         match record {
             Record::Workspace(id) => self.takes(ChangeKind::Workspace) && self.holds(id),
             Record::Profile(_) => self.takes(ChangeKind::Profile) && self.holds(""),
             Record::Selection(id) => self.takes(ChangeKind::Selection) && self.holds(id),
-        }
-    }
-
-    /// Whether whoever follows it knows what has become of a record. A selection goes with its workspace and with its
-    /// profile, so both have to be followed.
-    pub(crate) fn follows(&self, record: &Record) -> bool {
-        match record {
-            Record::Selection(_) => {
-                let kinds = [ChangeKind::Workspace, ChangeKind::Profile, ChangeKind::Selection];
-                self.holds("") && kinds.into_iter().all(|kind| self.takes(kind))
-            }
-            Record::Workspace(_) | Record::Profile(_) => self.shows(record),
         }
     }
 }

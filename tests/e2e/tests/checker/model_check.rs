@@ -73,7 +73,7 @@ pub(crate) fn check_model(
             _ => None,
         });
     let until = newest.max().map_or(0, |newest| newest + 1).max(reference.quiet);
-    let knows = |record: &Record, _: &State| stream.filter.follows(record) && model.begins_with(record);
+    let knows = |record: &Record, _: &State| stream.filter.shows(record) && model.begins_with(record);
     let mut expected = reference.catalog_at(until);
     expected.retain(knows);
     let mut known = model.catalog.clone();

@@ -57,14 +57,43 @@ fn unknown(key: &str, mut keys: Vec<String>, known: &[String]) -> Failure {
     }
     keys.extend_from_slice(known);
     // Of a key its tables can be meant, too.
-    let tables = keys
-        .iter()
-        .flat_map(|key| key.match_indices('.').map(|(dot, _)| &key[..dot]));
+    let tables = keys.iter().flat_map(|key| tables(key));
     let names = keys.iter().map(String::as_str).chain(tables);
+    // A pattern of keys is none that can be asked for.
+    let names = names.filter(|name| !name.contains('*'));
     let schema = "`compozy config schema` lists every key";
     let hint = match nearest::of(key, names) {
         Some(near) => format!("did you mean {near}? {schema}"),
         None => schema.to_owned(),
     };
     Failure::unknown("KEY_NOT_FOUND", format!("no value counts under \"{key}\""), hint).with("key", key)
+}
+
+/// The tables that a dotted key lies in, as they are written. A dot within quotes parts nothing.
+fn tables(key: &str) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let dots = key.char_indices().filter(move |(_, letter)| {
+        let quotes = *letter == '"' && !is_escaped;
+        is_quoted ^= quotes;
+        is_escaped = is_quoted && *letter == '\\' && !is_escaped;
+        *letter == '.' && !is_quoted
+    });
+    dots.map(|(dot, _)| &key[..dot])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tables;
+
+    #[test]
+    fn a_dot_within_quotes_parts_nothing() {
+        let found = |key| tables(key).collect::<Vec<_>>();
+        assert_eq!(found("a.b.c"), ["a", "a.b"]);
+        assert_eq!(
+            found(r#"s."a.b \" . c".env.A"#),
+            ["s", r#"s."a.b \" . c""#, r#"s."a.b \" . c".env"#]
+        );
+        assert_eq!(found(r#"loops."x\\".y"#), ["loops", r#"loops."x\\""#]);
+        assert!(found("a").is_empty());
+    }
 }

@@ -57,6 +57,11 @@ impl Wish {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
+    /// Whether a record of this kind is gone, and its selections with it, for who asks for selections.
+    fn ends(&self, change: &NewChange, kind: ChangeKind) -> bool {
+        change.kind == kind && change.op == ChangeOp::Deleted && self.asks_for(ChangeKind::Selection)
+    }
+
     /// What this watcher has to be told.
     fn expects(&self, change: &NewChange) -> Option<Told> {
         fn name(id: &Option<WorkspaceId>) -> Option<&str> {
@@ -75,17 +80,23 @@ impl Wish {
             // sessions that are without a workspace from now on.
             let as_record = self.asks_for(ChangeKind::Workspace) && self.looks_at(false, now);
             let as_sessions = self.asks_for(ChangeKind::Session) && self.looks_at(true, now);
+            let as_selection = self.ends(change, ChangeKind::Workspace) && self.looks_at(false, now);
             let as_homeless = self.asks_for(ChangeKind::Session)
                 && self.ungrouped
                 && self.exists(now)
                 && change.reason == ChangeReason::RemovedSessionsKept;
-            return if as_record || as_sessions || as_homeless {
+            return if as_record || as_sessions || as_homeless || as_selection {
                 told(change.op, change.reason, now, None)
             } else {
                 None
             };
         }
-        if !self.asks_for(change.kind) {
+        // Selections are told to be gone with what they were of, and those of a profile to all who ask for any.
+        let looks_at_places = !self.names.is_empty() || !self.ungrouped;
+        if self.ends(change, ChangeKind::Profile) && looks_at_places {
+            return told(change.op, change.reason, now, None);
+        }
+        if !self.asks_for(change.kind) && !self.ends(change, ChangeKind::Workspace) {
             return None;
         }
         let is_session = change.kind == ChangeKind::Session;
