@@ -202,7 +202,7 @@ pub enum CatalogError {
         reference: String,
     },
     /// No such agent in the workspace.
-    #[error("no agent of this workspace is called '{name}': list them, or add agents/{name}/AGENT.md")]
+    #[error("no agent of this workspace is called '{name}': list them, or add one below .compozy/agents")]
     AgentNotFound {
         /// The name.
         name: String,

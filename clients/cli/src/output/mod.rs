@@ -189,7 +189,10 @@ impl Printer {
     /// One write for the whole text, so that an interrupt leaves no half line.
     fn write(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
+        match self.format {
+            Format::Json | Format::Jsonl => stdout.write_all(escaped(text).as_bytes())?,
+            Format::Human | Format::Toon => stdout.write_all(text.as_bytes())?,
+        }
         Ok(stdout.flush()?)
     }
 }
@@ -219,7 +222,41 @@ fn value(answer: &impl Serialize) -> Result<Value, Failure> {
         .map_err(|error| Failure::defect(format!("the answer cannot be written: {error}")))
 }
 
+/// The same JSON, which a terminal obeys no more than a program does: control characters that JSON allows, and marks
+/// that turn the direction of writing, as escapes.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                // None of them stands outside of a string, and all of them are one unit of UTF-16.
+                escaped.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            }
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
 /// Whoever closed stderr does not want to hear it.
 fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn json_does_nothing_to_a_terminal_and_stays_the_same() {
+        let value = serde_json::json!({"a\u{9b}31m": "\u{202e}é\u{7f}\u{1b}\u{2069}\\"});
+        let text = escaped(&format!("{value:#}"));
+        assert!(
+            !text.contains(['\u{9b}', '\u{202e}', '\u{7f}', '\u{1b}', '\u{2069}']),
+            "{text}"
+        );
+        assert!(text.contains('é'), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
 }

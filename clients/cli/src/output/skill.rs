@@ -161,6 +161,13 @@ impl Answer for SkillListView {
                 "there is no skill; {}/.compozy/skills/<name>/SKILL.md would be one",
                 self.root
             ));
+            // Who comes from another tool has them there, and sees nothing.
+            if !self.skill_sources.iter().any(|source| source.name == "claude") {
+                notes.push(
+                    "those in .claude/skills are read after `compozy config set --workspace-file skills.sources '[\"agents\", \"claude\"]'`"
+                        .to_owned(),
+                );
+            }
         }
         notes
     }

@@ -320,6 +320,22 @@ fn a_workspace_without_faults_says_so() {
 }
 
 #[test]
+fn who_has_skills_of_another_tool_is_told_how_they_are_read() {
+    let fake = Fake::with_two();
+    fake.snapshots(|snapshot| {
+        snapshot.skills.clear();
+        snapshot.skill_sources.clear();
+    });
+    let done = human(&fake, &["skill", "list", "--workspace", "a"]);
+    let command = "`compozy config set --workspace-file skills.sources '[\"agents\", \"claude\"]'`";
+    assert!(
+        done.stderr.contains(".claude/skills") && done.stderr.contains(command),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
 fn a_basic_view_has_names_and_counts() {
     let fake = Fake::with_two();
     let json = fake.run("", &["resolve", "a", "--basic"]).done().json();

@@ -386,7 +386,8 @@ pub struct Snapshot {
     /// The directories of skills that were looked at, highest tier first. FULL only.
     #[prost(message, repeated, tag = "17")]
     pub skill_sources: ::prost::alloc::vec::Vec<SkillSource>,
-    /// Everything worth knowing, by path and position. Also with BASIC.
+    /// Everything worth knowing, by path and position. Also with BASIC. Where an answer would be too large otherwise, its
+    /// messages are cut, and then the worst are kept and `more_findings` counts the rest.
     #[prost(message, repeated, tag = "18")]
     pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
     /// When the files were read. A cached snapshot keeps its time.
@@ -507,7 +508,7 @@ pub struct Agent {
     /// Agents of this name that are not used, in the order in which they would have won.
     #[prost(message, repeated, tag = "20")]
     pub shadowed: ::prost::alloc::vec::Vec<ShadowedDefinition>,
-    /// What is wrong with its files, as in the diagnostics of the snapshot.
+    /// What is wrong with its files, as in the diagnostics of the snapshot; left out where an answer would be too large.
     #[prost(message, repeated, tag = "21")]
     pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
 }
@@ -544,7 +545,7 @@ pub struct Skill {
     /// Skills of this name that are not used, in the order in which they would have won.
     #[prost(message, repeated, tag = "10")]
     pub shadowed: ::prost::alloc::vec::Vec<ShadowedDefinition>,
-    /// What is wrong with its files, as in the diagnostics of the snapshot.
+    /// What is wrong with its files, as in the diagnostics of the snapshot; left out where an answer would be too large.
     #[prost(message, repeated, tag = "11")]
     pub diagnostics: ::prost::alloc::vec::Vec<Diagnostic>,
 }

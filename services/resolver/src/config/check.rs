@@ -203,6 +203,9 @@ impl<'n> Checking<'n> {
             true => nearest(&self.at),
             false => None,
         };
+        // What is known at the top are tables, and no single value is meant to be one.
+        let holds_more = matches!(node.content, Content::Table(_) | Content::List(_));
+        let nearest = nearest.filter(|near| holds_more || self.at.len() > 1 || near.contains('.'));
         self.unknown.push(Unknown {
             key: self.key(),
             remedy: unknown::remedy(&self.at, nearest.as_deref()),

@@ -10,14 +10,15 @@ use crate::support::{Files, told, user, workspace};
 
 #[test]
 fn the_remedy_of_a_slip_is_right_inside_of_its_table() {
-    let text = b"permisions = 1\nfoo = 1\n[defaults]\nagnet = 'a'\nstart_timeout = '1s'\n[[mcp_servers]]\nname = 'a.b'\ncommand = 'c'\nagrs = []\n";
+    let text = b"version = 2\nfoo = 1\n[permisions]\n[defaults]\nagnet = 'a'\nstart_timeout = '1s'\n[[mcp_servers]]\nname = 'a.b'\ncommand = 'c'\nagrs = []\n";
     let found = check_file(Layer::User, "/c", text);
     let remedies: Vec<&str> = found.problems.iter().map(|found| found.remedy.as_str()).collect();
     assert_eq!(
         remedies,
         [
-            "write `permissions`, or remove it",
             "remove it",
+            "remove it",
+            "write `permissions`, or remove it",
             "write `agent` for `agnet`, or remove it",
             "set `session.start_timeout` instead, or remove it",
             "write `args` for `agrs`, or remove it",

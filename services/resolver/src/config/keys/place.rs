@@ -2,6 +2,9 @@
 
 use super::{KEYS, KeyRule, Kind, Layers, TABLES, TableRule};
 
+/// Parts of the longest typed key.
+const PARTS_MAX: usize = 4;
+
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::config) enum Place {
@@ -19,6 +22,10 @@ pub(in crate::config) enum Place {
 
 /// The typed key at exactly this path.
 pub(in crate::config) fn rule(path: &[&str]) -> Option<&'static KeyRule> {
+    // Files may nest far deeper than typed keys do, with thousands of values down there.
+    if path.len() > PARTS_MAX {
+        return None;
+    }
     KEYS.iter().find(|rule| rule.matches(path))
 }
 
@@ -105,5 +112,11 @@ mod tests {
         assert_eq!(place("automation.other"), Place::Opaque);
         assert_eq!(place("foo"), Place::Unknown);
         assert_eq!(place("agents.reviewer"), Place::Unknown);
+    }
+
+    #[test]
+    fn the_longest_key_is_known() {
+        let parts = KEYS.iter().map(|rule| rule.key.split('.').count());
+        assert_eq!(parts.max(), Some(PARTS_MAX));
     }
 }

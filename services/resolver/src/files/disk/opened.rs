@@ -156,10 +156,18 @@ impl OpenDirectory for Opened {
         }
         let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
         let expected = usize::try_from(stamp.size.min(most)).unwrap_or(limit);
-        // One byte more than there should be lets the first read see the end of the file.
         let mut bytes = Vec::with_capacity(expected + 1);
+        let first = rustix::io::read(&handle, rustix::buffer::spare_capacity(&mut bytes));
+        // There was room for one byte more, so this was the end of the file.
+        if first == Ok(expected) && expected > 0 && expected <= limit {
+            return Ok(Some(Content { bytes, stamp }));
+        }
+        if first.is_err() {
+            return Err(ReadFault::Unreadable);
+        }
+        let most = most.saturating_sub(bytes.len() as u64);
         match File::from(handle).take(most).read_to_end(&mut bytes) {
-            Ok(length) if length > limit => Err(ReadFault::TooLarge { limit }),
+            Ok(_) if bytes.len() > limit => Err(ReadFault::TooLarge { limit }),
             Ok(_) => Ok(Some(Content { bytes, stamp })),
             Err(_) => Err(ReadFault::Unreadable),
         }
