@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use compozy_domain::CatalogError;
@@ -33,6 +33,12 @@ impl Turn<'_> {
     }
 }
 
+/// What keys have in common that may only take a share of the room together.
+pub(super) trait Grouped {
+    /// The group's name.
+    fn group(&self) -> &str;
+}
+
 /// Work under way, by what it is about.
 pub(super) struct Flights<K, T> {
     lines: Arc<Lines<K, T>>,
@@ -42,6 +48,9 @@ pub(super) struct Flights<K, T> {
 struct Lines<K, T> {
     by_key: Mutex<HashMap<K, Line<T>>>,
     room: Arc<Semaphore>,
+    /// The share of the room that a group may take, for those that have work.
+    shares: Mutex<HashMap<String, Weak<Semaphore>>>,
+    share: usize,
 }
 
 /// The turns of one key.
@@ -65,15 +74,18 @@ type Ended<T> = Option<(u64, Outcome<T>)>;
 
 impl<K, T> Flights<K, T>
 where
-    K: Hash + Eq + Clone + Send + 'static,
+    K: Grouped + Hash + Eq + Clone + Send + 'static,
     T: Clone + Send + Sync + 'static,
 {
-    /// Flights of which so many are under way at a time.
+    /// Flights of which so many are under way at a time, and of one group at most a quarter: one whose files are slow
+    /// to read, or whose callers want too much, leaves room for the others.
     pub(super) fn new(tasks: Tasks, at_once: usize) -> Self {
         Self {
             lines: Arc::new(Lines {
                 by_key: Mutex::default(),
                 room: Arc::new(Semaphore::new(at_once)),
+                shares: Mutex::default(),
+                share: at_once.div_ceil(4),
             }),
             tasks,
         }
@@ -163,11 +175,15 @@ async fn until_the_end<K: Hash + Eq, T>(
 /// Takes turns as long as somebody waits.
 async fn run<K, T>(lines: Arc<Lines<K, T>>, key: K, work: Work<T>)
 where
-    K: Hash + Eq + Clone + Send + 'static,
+    K: Grouped + Hash + Eq + Clone + Send + 'static,
     T: Clone + Send + Sync + 'static,
 {
+    let group = lines.share_of(key.group());
     loop {
-        // Nothing closes it; without room there would be no bound.
+        // Nothing closes them; without room there would be no bound.
+        let Ok(share) = Arc::clone(&group).acquire_owned().await else {
+            return;
+        };
         let Ok(room) = Arc::clone(&lines.room).acquire_owned().await else {
             return;
         };
@@ -176,7 +192,7 @@ where
         };
         let (work, closes, of) = (Arc::clone(&work), Arc::clone(&lines), key.clone());
         let done = tokio::task::spawn_blocking(move || {
-            let _room = room;
+            let _room = (share, room);
             let close = || closes.close(&of);
             work(&Turn { anew, close: &close })
         })
@@ -189,6 +205,18 @@ where
 }
 
 impl<K: Hash + Eq, T> Lines<K, T> {
+    /// The share of a group, as long as anybody has it.
+    fn share_of(&self, group: &str) -> Arc<Semaphore> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(share) = shares.get(group).and_then(Weak::upgrade) {
+            return share;
+        }
+        shares.retain(|_, share| share.strong_count() > 0);
+        let share = Arc::new(Semaphore::new(self.share));
+        shares.insert(group.to_owned(), Arc::downgrade(&share));
+        share
+    }
+
     /// Begins the next turn and says whether it is to do everything anew. `None` if nobody waits for one.
     fn begin(&self, key: &K) -> Option<(u64, bool)> {
         let mut by_key = self.lock();
@@ -407,6 +435,38 @@ mod tests {
         assert!(tasks.join(Duration::from_secs(20)).await);
         assert_eq!(caller.await.unwrap(), Err(CatalogError::Draining));
         held.let_go.send(()).unwrap();
+    }
+
+    impl Grouped for u8 {
+        fn group(&self) -> &str {
+            if *self < 100 { "one" } else { "another" }
+        }
+    }
+
+    #[tokio::test]
+    async fn one_group_leaves_room_for_others() {
+        let tasks = Tasks::new();
+        let flights = Arc::new(Flights::<u8, u32>::new(tasks.clone(), 4));
+        let (slow, waits) = (held(true), held(true));
+        let join = |key: u8, held: &Held| {
+            let (flights, work) = (Arc::clone(&flights), Arc::clone(&held.work));
+            tasks.spawn(async move { flights.join(key, false, soon(), work).await.unwrap() })
+        };
+        let first = join(1, &slow);
+        slow.has_begun().await;
+        let second = join(2, &waits);
+        until(|| flights.lines.lock().contains_key(&2)).await;
+        let quick: Work<u32> = Arc::new(|_: &Turn<'_>| 7);
+        assert_eq!(flights.join(100, false, soon(), quick).await, Ok(7));
+        assert_eq!(
+            waits.done.load(Ordering::SeqCst),
+            0,
+            "the group has had its share"
+        );
+        slow.let_go.send(()).unwrap();
+        waits.let_go.send(()).unwrap();
+        assert_eq!((first.await.unwrap(), second.await.unwrap()), (1, 1));
+        assert!(tasks.join(Duration::from_secs(20)).await);
     }
 
     #[tokio::test]

@@ -19,13 +19,14 @@ use compozy_resolver::{AllowedRoots, Files};
 use tokio_util::sync::CancellationToken;
 
 pub use self::first::FirstLook;
-use self::flights::{Flights, Turn};
+use self::flights::{Flights, Grouped, Turn};
 pub use self::metrics::ResolutionMetrics;
 pub use self::resolved::{ResolveOutcome, Resolved};
 pub use self::wanted::{DefinitionWanted, ResolveWanted, Subject};
 use crate::tasks::Tasks;
 
-/// Snapshots that are made or checked at a time. Each may read many files and holds a thread.
+/// Snapshots that are made or checked at a time, four of them of one workspace. Each may read many files and holds a
+/// thread.
 const AT_ONCE: usize = 16;
 /// Between two looks for snapshots that nobody has used for long.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -54,6 +55,12 @@ impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.workspace.hash(state);
         self.request.profile.hash(state);
+    }
+}
+
+impl Grouped for Key {
+    fn group(&self) -> &str {
+        self.workspace.as_str()
     }
 }
 
