@@ -353,7 +353,7 @@ pub struct GetActiveProfileRequest {
     pub environment_profile: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// GetActiveProfileResponse answers GetActiveProfile.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetActiveProfileResponse {
     /// The profile.
     #[prost(message, optional, tag = "1")]
@@ -367,6 +367,9 @@ pub struct GetActiveProfileResponse {
     /// Head of the change log in the answer's snapshot, as a token for a watch.
     #[prost(string, tag = "4")]
     pub revision: ::prost::alloc::string::String,
+    /// Remembered choices that were passed over, such as one of an archived profile.
+    #[prost(message, repeated, tag = "5")]
+    pub diagnostics: ::prost::alloc::vec::Vec<super::super::workspace::v1::Diagnostic>,
 }
 /// Generated client implementations.
 pub mod profile_service_client {

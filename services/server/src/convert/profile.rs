@@ -9,6 +9,7 @@ use compozy_proto::page::v1::PageInfo;
 use compozy_proto::profile::v1 as pb;
 use compozy_store::{Selected, Written};
 
+use super::diagnostic::findings;
 use super::page::fitting;
 use super::reference::reference;
 use super::{count, etag, timestamp};
@@ -465,7 +466,7 @@ pub fn found_active(
     let ActiveProfile {
         profile,
         source: chosen_by,
-        diagnostics: _,
+        diagnostics,
         revision,
     } = active;
     pb::GetActiveProfileResponse {
@@ -473,6 +474,7 @@ pub fn found_active(
         profile_source: source(*chosen_by).into(),
         workspace_id,
         revision: resume_token::encode(seal, revision),
+        diagnostics: findings(diagnostics),
     }
 }
 

@@ -17,6 +17,7 @@ cases! {
     a_selection_ends_with_its_profile,
     a_selection_ends_with_its_workspace,
     a_selection_is_forgotten,
+    an_archived_choice_that_is_passed_over_is_told,
     a_workspace_that_is_not_seen_is_not_selected_for,
 }
 
@@ -47,6 +48,16 @@ impl World {
         };
         let answer = self.daemon.api.active_profile(request).await?;
         let source = answer.profile_source();
+        let told: Vec<&str> = answer
+            .diagnostics
+            .iter()
+            .map(|found| found.code.as_str())
+            .collect();
+        let is_default = source == ProfileSource::Default;
+        assert!(
+            told.is_empty() || (is_default && told == ["profile_selection_archived"]),
+            "{told:?}"
+        );
         Ok((answer.profile.unwrap().name, source))
     }
 }
@@ -218,4 +229,28 @@ async fn a_workspace_that_is_not_seen_is_not_selected_for(world: World) {
             limited.select_profile(request),
         )
         .await;
+}
+
+async fn an_archived_choice_that_is_passed_over_is_told(world: World) {
+    world.profile("p").await;
+    let a = world.reg_new("a").await.id;
+    world.select(Some(&a), Some("p")).await.unwrap();
+    world.archive("p").await.unwrap();
+    let request = pb::GetActiveProfileRequest {
+        workspace: by_id(&a),
+        ..Default::default()
+    };
+    let answer = world.daemon.api.active_profile(request).await.unwrap();
+    let [told] = &answer.diagnostics[..] else {
+        panic!("{:?}", answer.diagnostics)
+    };
+    assert_eq!(
+        (told.code.as_str(), told.profile.as_str()),
+        ("profile_selection_archived", "p")
+    );
+    assert!(
+        told.remedy.contains("compozy profile unarchive p"),
+        "{}",
+        told.remedy
+    );
 }

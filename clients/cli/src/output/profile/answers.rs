@@ -7,6 +7,7 @@ use compozy_client::proto::profile::v1::{
 use serde::Serialize;
 
 use super::{ProfileView, source_name, sourced};
+use crate::output::diagnostic::DiagnosticView;
 use crate::output::{Answer, Human};
 
 /// The answers of the calls that change one profile.
@@ -53,6 +54,7 @@ pub(crate) struct ActiveProfileView {
     profile_source: &'static str,
     workspace_id: String,
     revision: String,
+    diagnostics: Vec<DiagnosticView>,
 }
 
 impl ProfileAnswer {
@@ -143,12 +145,14 @@ impl From<GetActiveProfileResponse> for ActiveProfileView {
             profile_source: _,
             workspace_id,
             revision,
+            diagnostics,
         } = answer;
         Self {
             profile: profile.map(ProfileView::from),
             profile_source,
             workspace_id,
             revision,
+            diagnostics: diagnostics.into_iter().map(DiagnosticView::from).collect(),
         }
     }
 }
@@ -217,5 +221,9 @@ impl Answer for ActiveProfileView {
     fn human(&self, human: &mut Human) {
         let name = self.profile.as_ref().map(|profile| profile.name.as_str());
         human.line(&sourced(name.unwrap_or_default(), self.profile_source));
+    }
+
+    fn findings(&self) -> Vec<&DiagnosticView> {
+        self.diagnostics.iter().collect()
     }
 }

@@ -283,6 +283,7 @@ impl ProfileService for State {
             profile_source: source.into(),
             workspace_id,
             revision: "r7".to_owned(),
+            diagnostics: Vec::new(),
         }))
     }
 }
