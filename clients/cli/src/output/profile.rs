@@ -2,7 +2,8 @@
 
 mod answers;
 
-use compozy_client::proto::profile::v1::{Profile, ProfileSource, ProfileState};
+use compozy_client::proto::profile::v1::{Profile, ProfileState};
+use compozy_client::proto::workspace::v1::{ProfileSource, SnapshotProfile};
 use serde::Serialize;
 
 use super::table::{Cell, Table};
@@ -37,6 +38,16 @@ pub(crate) struct ProfileListView {
     pub(crate) page: PageView,
 }
 
+/// `compozy.workspace.v1.SnapshotProfile`.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct SnapshotProfileView {
+    id: String,
+    pub(crate) name: String,
+    color: String,
+    icon: String,
+    is_permanent: bool,
+}
+
 /// The name of a source without the prefix of its type.
 pub(crate) fn source_name(source: ProfileSource) -> &'static str {
     let name = source.as_str_name();
@@ -55,6 +66,25 @@ pub(super) fn sourced(name: &str, source: &str) -> String {
         _ => return name.to_owned(),
     };
     format!("{name} ({who})")
+}
+
+impl From<SnapshotProfile> for SnapshotProfileView {
+    fn from(profile: SnapshotProfile) -> Self {
+        let SnapshotProfile {
+            id,
+            name,
+            color,
+            icon,
+            is_permanent,
+        } = profile;
+        Self {
+            id,
+            name,
+            color,
+            icon,
+            is_permanent,
+        }
+    }
 }
 
 impl From<Profile> for ProfileView {

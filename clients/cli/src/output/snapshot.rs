@@ -8,7 +8,7 @@ use super::agent::AgentView;
 use super::config::LeafView;
 use super::diagnostic::DiagnosticView;
 use super::mcp::McpServerView;
-use super::profile::{self, ProfileView};
+use super::profile::{self, SnapshotProfileView};
 use super::skill::{SkillSourceView, SkillView};
 use super::time::Time;
 use super::tree;
@@ -21,7 +21,7 @@ pub(crate) struct SnapshotView {
     pub(crate) workspace: Option<WorkspaceView>,
     pub(crate) root: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) profile: Option<ProfileView>,
+    pub(crate) profile: Option<SnapshotProfileView>,
     pub(crate) profile_source: &'static str,
     pub(crate) agent: String,
     pub(crate) agent_names: Vec<String>,
@@ -73,7 +73,7 @@ impl From<Snapshot> for SnapshotView {
         Self {
             workspace: workspace.map(WorkspaceView::from),
             root,
-            profile: profile.map(ProfileView::from),
+            profile: profile.map(SnapshotProfileView::from),
             profile_source,
             agent,
             agent_names,

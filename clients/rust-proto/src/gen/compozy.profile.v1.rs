@@ -68,55 +68,6 @@ impl ProfileState {
         }
     }
 }
-/// ProfileSource says who chose the active profile; the first one that says anything wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum ProfileSource {
-    /// Not set.
-    Unspecified = 0,
-    /// The session was created under it.
-    Session = 1,
-    /// The request, such as --profile.
-    Request = 2,
-    /// COMPOZY_PROFILE of the caller.
-    Environment = 3,
-    /// The selection that is remembered for the workspace.
-    Workspace = 4,
-    /// The selection for everything else.
-    Global = 5,
-    /// Nobody: `default`.
-    Default = 6,
-}
-impl ProfileSource {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "PROFILE_SOURCE_UNSPECIFIED",
-            Self::Session => "PROFILE_SOURCE_SESSION",
-            Self::Request => "PROFILE_SOURCE_REQUEST",
-            Self::Environment => "PROFILE_SOURCE_ENVIRONMENT",
-            Self::Workspace => "PROFILE_SOURCE_WORKSPACE",
-            Self::Global => "PROFILE_SOURCE_GLOBAL",
-            Self::Default => "PROFILE_SOURCE_DEFAULT",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "PROFILE_SOURCE_UNSPECIFIED" => Some(Self::Unspecified),
-            "PROFILE_SOURCE_SESSION" => Some(Self::Session),
-            "PROFILE_SOURCE_REQUEST" => Some(Self::Request),
-            "PROFILE_SOURCE_ENVIRONMENT" => Some(Self::Environment),
-            "PROFILE_SOURCE_WORKSPACE" => Some(Self::Workspace),
-            "PROFILE_SOURCE_GLOBAL" => Some(Self::Global),
-            "PROFILE_SOURCE_DEFAULT" => Some(Self::Default),
-            _ => None,
-        }
-    }
-}
 /// CreateProfileRequest makes a profile.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateProfileRequest {
@@ -359,7 +310,7 @@ pub struct GetActiveProfileResponse {
     #[prost(message, optional, tag = "1")]
     pub profile: ::core::option::Option<Profile>,
     /// Who says so.
-    #[prost(enumeration = "ProfileSource", tag = "2")]
+    #[prost(enumeration = "super::super::workspace::v1::ProfileSource", tag = "2")]
     pub profile_source: i32,
     /// Id of the workspace; empty outside every one.
     #[prost(string, tag = "3")]

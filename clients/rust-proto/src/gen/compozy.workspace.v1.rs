@@ -331,6 +331,25 @@ impl Severity {
         }
     }
 }
+/// SnapshotProfile is the active profile of a snapshot. ProfileService has the rest of its record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SnapshotProfile {
+    /// As in compozy.profile.v1.Profile.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// As in compozy.profile.v1.Profile.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// As in compozy.profile.v1.Profile.
+    #[prost(string, tag = "3")]
+    pub color: ::prost::alloc::string::String,
+    /// As in compozy.profile.v1.Profile.
+    #[prost(string, tag = "4")]
+    pub icon: ::prost::alloc::string::String,
+    /// Whether it is `default`, which has no directory in any layer.
+    #[prost(bool, tag = "5")]
+    pub is_permanent: bool,
+}
 /// Snapshot is what a session in a workspace would see. Secrets are never in it: a value that is one reads
 /// `<redacted>`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -343,9 +362,9 @@ pub struct Snapshot {
     pub root: ::prost::alloc::string::String,
     /// The active profile.
     #[prost(message, optional, tag = "3")]
-    pub profile: ::core::option::Option<super::super::profile::v1::Profile>,
+    pub profile: ::core::option::Option<SnapshotProfile>,
     /// Who chose it.
-    #[prost(enumeration = "super::super::profile::v1::ProfileSource", tag = "4")]
+    #[prost(enumeration = "ProfileSource", tag = "4")]
     pub profile_source: i32,
     /// The agent of the request; empty if none. With one, skills are those that it would see.
     #[prost(string, tag = "5")]
@@ -658,6 +677,55 @@ impl ResolveView {
             "RESOLVE_VIEW_UNSPECIFIED" => Some(Self::Unspecified),
             "RESOLVE_VIEW_BASIC" => Some(Self::Basic),
             "RESOLVE_VIEW_FULL" => Some(Self::Full),
+            _ => None,
+        }
+    }
+}
+/// ProfileSource says who chose the active profile; the first one that says anything wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ProfileSource {
+    /// Not set.
+    Unspecified = 0,
+    /// The session was created under it.
+    Session = 1,
+    /// The request, such as --profile.
+    Request = 2,
+    /// COMPOZY_PROFILE of the caller.
+    Environment = 3,
+    /// The selection that is remembered for the workspace.
+    Workspace = 4,
+    /// The selection for everything else.
+    Global = 5,
+    /// Nobody: `default`.
+    Default = 6,
+}
+impl ProfileSource {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROFILE_SOURCE_UNSPECIFIED",
+            Self::Session => "PROFILE_SOURCE_SESSION",
+            Self::Request => "PROFILE_SOURCE_REQUEST",
+            Self::Environment => "PROFILE_SOURCE_ENVIRONMENT",
+            Self::Workspace => "PROFILE_SOURCE_WORKSPACE",
+            Self::Global => "PROFILE_SOURCE_GLOBAL",
+            Self::Default => "PROFILE_SOURCE_DEFAULT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROFILE_SOURCE_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROFILE_SOURCE_SESSION" => Some(Self::Session),
+            "PROFILE_SOURCE_REQUEST" => Some(Self::Request),
+            "PROFILE_SOURCE_ENVIRONMENT" => Some(Self::Environment),
+            "PROFILE_SOURCE_WORKSPACE" => Some(Self::Workspace),
+            "PROFILE_SOURCE_GLOBAL" => Some(Self::Global),
+            "PROFILE_SOURCE_DEFAULT" => Some(Self::Default),
             _ => None,
         }
     }

@@ -7,6 +7,7 @@ use compozy_domain::{
 use compozy_proto::change::v1 as change_pb;
 use compozy_proto::page::v1::PageInfo;
 use compozy_proto::profile::v1 as pb;
+use compozy_proto::workspace::v1 as workspace_pb;
 use compozy_store::{Selected, Written};
 
 use super::diagnostic::findings;
@@ -63,6 +64,28 @@ pub fn record(profile: &Profile) -> pb::Profile {
     }
 }
 
+/// The active profile of a snapshot, on the wire.
+#[must_use]
+pub fn active_record(profile: &Profile) -> workspace_pb::SnapshotProfile {
+    let Profile {
+        id,
+        name,
+        color,
+        icon,
+        state: _,
+        version: _,
+        created_at: _,
+        updated_at: _,
+    } = profile;
+    workspace_pb::SnapshotProfile {
+        id: id.to_string(),
+        name: name.to_string(),
+        color: color.clone(),
+        icon: icon.clone(),
+        is_permanent: name.is_permanent(),
+    }
+}
+
 /// A selection on the wire.
 #[must_use]
 pub fn selection(selection: &Selection) -> change_pb::ProfileSelection {
@@ -78,14 +101,14 @@ pub fn selection(selection: &Selection) -> change_pb::ProfileSelection {
 
 /// Who chose a profile, on the wire.
 #[must_use]
-pub const fn source(source: ProfileSource) -> pb::ProfileSource {
+pub const fn source(source: ProfileSource) -> workspace_pb::ProfileSource {
     match source {
-        ProfileSource::Session => pb::ProfileSource::Session,
-        ProfileSource::Request => pb::ProfileSource::Request,
-        ProfileSource::Environment => pb::ProfileSource::Environment,
-        ProfileSource::Workspace => pb::ProfileSource::Workspace,
-        ProfileSource::Global => pb::ProfileSource::Global,
-        ProfileSource::Default => pb::ProfileSource::Default,
+        ProfileSource::Session => workspace_pb::ProfileSource::Session,
+        ProfileSource::Request => workspace_pb::ProfileSource::Request,
+        ProfileSource::Environment => workspace_pb::ProfileSource::Environment,
+        ProfileSource::Workspace => workspace_pb::ProfileSource::Workspace,
+        ProfileSource::Global => workspace_pb::ProfileSource::Global,
+        ProfileSource::Default => workspace_pb::ProfileSource::Default,
     }
 }
 

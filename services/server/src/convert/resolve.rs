@@ -130,7 +130,7 @@ fn snapshot(resolved: &Resolved, is_full: bool) -> pb::Snapshot {
     let basic = pb::Snapshot {
         workspace: Some(workspace::record(row, None)),
         root: root.clone(),
-        profile: Some(profile::record(active)),
+        profile: Some(profile::active_record(active)),
         profile_source: profile::source(*profile_source).into(),
         agent: asked.clone().unwrap_or_default(),
         agent_names: agents.iter().map(|agent| agent.name.clone()).collect(),

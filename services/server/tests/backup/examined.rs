@@ -252,7 +252,7 @@ async fn c168_a_store_that_can_not_be_read_is_reported_and_the_other_checks_run(
             .filter(|report| report.severity == Severity::Ok)
             .count()
     };
-    assert_eq!(fine(&reports), fine(&healthy) - 4);
+    assert_eq!(fine(&reports), fine(&healthy) - 5);
     assert!(tree(home.path()) == before);
 
     std::fs::remove_file(home.catalog_path()).unwrap();

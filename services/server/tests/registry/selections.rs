@@ -1,7 +1,7 @@
 //! Which profile is selected, and which one is active (cases of resolution, section 7).
 
 use compozy_proto::profile::v1 as pb;
-use compozy_proto::profile::v1::ProfileSource;
+use compozy_proto::workspace::v1::ProfileSource;
 use tonic::Code;
 
 use crate::client::Outcome;

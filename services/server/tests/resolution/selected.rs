@@ -1,8 +1,8 @@
 //! Snapshots under profiles (cases section 7).
 
 use compozy_proto::profile::v1 as profile_pb;
-use compozy_proto::profile::v1::ProfileSource as Source;
 use compozy_proto::workspace::v1 as pb;
+use compozy_proto::workspace::v1::ProfileSource as Source;
 use tonic::Code;
 
 use crate::place::{only, text, write};

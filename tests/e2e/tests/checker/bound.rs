@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use crate::entry::{Entry, Filter};
 use crate::history::{Event, Origin, Stream, Watcher};
 use crate::reference::Reference;
 
@@ -32,6 +33,16 @@ impl Bound {
     /// From where on the changes of a workspace have to come.
     pub(crate) fn due(&self, workspace: &str) -> usize {
         self.due_of.get(workspace).copied().unwrap_or(self.due)
+    }
+
+    /// From where on an entry has to come to a filter. One that belongs to no workspace comes for those of the filter:
+    /// it is due where the last of them is.
+    pub(crate) fn due_for(&self, entry: &Entry, filter: &Filter) -> usize {
+        if !entry.workspace.is_empty() || filter.workspaces.is_empty() {
+            return self.due(&entry.workspace);
+        }
+        let dues = filter.workspaces.iter().map(|workspace| self.due(workspace));
+        dues.max().unwrap_or(self.due)
     }
 
     /// The lowest place that is due for anything.

@@ -2,7 +2,8 @@
 
 use compozy_client::Client;
 use compozy_e2e::{by_id, list_all};
-use compozy_proto::profile::v1::{GetActiveProfileRequest, ListProfilesRequest, ProfileSource};
+use compozy_proto::profile::v1::{GetActiveProfileRequest, ListProfilesRequest};
+use compozy_proto::workspace::v1::ProfileSource;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::catalog::{Catalog, Row, State};

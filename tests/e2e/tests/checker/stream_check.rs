@@ -168,8 +168,8 @@ impl StreamCheck<'_> {
         let mut lost = Vec::new();
         for place in from..until.min(self.reference.len()) {
             let logged = &self.reference.entries[place];
-            let due =
-                place >= self.bound.due(&logged.entry.workspace) || first.is_some_and(|first| place > first);
+            let due = place >= self.bound.due_for(&logged.entry, &self.stream.filter)
+                || first.is_some_and(|first| place > first);
             if due
                 && self.stream.filter.wants(&logged.entry)
                 && !came.contains(&place)

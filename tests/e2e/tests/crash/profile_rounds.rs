@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use compozy_client::{Client, ErrorKind};
 use compozy_e2e::{Draw, Environment, by_id, register};
-use compozy_proto::profile::v1::{GetActiveProfileRequest, ListProfilesRequest, ProfileSource};
+use compozy_proto::profile::v1::{GetActiveProfileRequest, ListProfilesRequest};
+use compozy_proto::workspace::v1::ProfileSource;
 use futures::TryStreamExt as _;
 use tokio::task::JoinSet;
 

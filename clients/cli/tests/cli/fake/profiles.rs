@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use compozy_client::proto::page::v1::PageInfo;
 use compozy_client::proto::profile::v1::profile_service_server::ProfileService;
 use compozy_client::proto::profile::v1::*;
+use compozy_client::proto::workspace::v1::ProfileSource;
 use tonic::{Code, Request, Response, Status};
 
 use super::{State, catalog, failed};

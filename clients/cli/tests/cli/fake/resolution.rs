@@ -1,6 +1,6 @@
 //! What the fake finds in a workspace: a bit of everything, broken things too.
 
-use compozy_client::proto::profile::v1::{Profile, ProfileSource};
+use compozy_client::proto::profile::v1::Profile;
 use compozy_client::proto::workspace::v1::*;
 use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Timestamp, Value};
@@ -102,7 +102,13 @@ fn snapshot(workspace: Workspace, home: &str, profile: Profile, source: ProfileS
     diagnostics.extend(skills.iter().flat_map(|skill| skill.diagnostics.clone()));
     Snapshot {
         root: root.clone(),
-        profile: Some(profile),
+        profile: Some(SnapshotProfile {
+            is_permanent: profile.name == "default",
+            id: profile.id,
+            name: profile.name,
+            color: profile.color.unwrap_or_default(),
+            icon: profile.icon.unwrap_or_default(),
+        }),
         profile_source: source.into(),
         agent_names: agents.iter().map(|agent| agent.name.clone()).collect(),
         skill_names: skills.iter().map(|skill| skill.name.clone()).collect(),
