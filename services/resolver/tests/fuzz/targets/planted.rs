@@ -20,7 +20,8 @@ pub(super) fn in_json(bytes: &[u8]) -> Vec<u8> {
             continue;
         }
         let end = end_of_text(bytes, at);
-        push_text(&mut marked, bytes, at, end, 1, is_before(bytes, end, b":"));
+        let behind = past_comments(bytes, end);
+        push_text(&mut marked, bytes, at, end, 1, is_before(bytes, behind, b":"));
         at = end;
     }
     marked
@@ -138,6 +139,32 @@ fn end_of_lines(bytes: &[u8], start: usize) -> usize {
         }
     }
     bytes.len()
+}
+
+/// The end of the comments that follow, which the reader of JSON passes over once it has told them.
+fn past_comments(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    loop {
+        at += bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        let rest = &bytes[at..];
+        let length = if rest.starts_with(b"#") || rest.starts_with(b"//") {
+            rest.iter().position(|byte| *byte == b'\n')
+        } else if rest.starts_with(b"/*") {
+            rest.windows(2)
+                .skip(2)
+                .position(|pair| pair == b"*/")
+                .map(|at| at + 4)
+        } else {
+            return at;
+        };
+        match length {
+            Some(length) => at += length,
+            None => return bytes.len(),
+        }
+    }
 }
 
 fn is_before(bytes: &[u8], end: usize, signs: &[u8]) -> bool {
