@@ -136,15 +136,6 @@ impl Cache {
         Ok(snapshot)
     }
 
-    /// The kept snapshot of a request, if it is as good as a new one.
-    pub fn check(&self, files: &dyn Files, key: &Key, request: &Request) -> Option<Arc<Snapshot>> {
-        let turn = self.turn(key);
-        let _taken = lock(&turn.taken);
-        let found = self.reuse(files, key, request, &turn, &|| {})?;
-        self.hits.fetch_add(1, Ordering::Relaxed);
-        Some(found)
-    }
-
     /// Drops everything of a workspace, also what is being made for it now.
     pub fn forget(&self, workspace_id: &WorkspaceId) {
         let mut state = self.state();

@@ -486,18 +486,3 @@ fn the_seal_comes_before_the_last_look_of_every_answer() {
         .resolve(&cached.world.files, &key(1), &cached.world.request, false, &seal);
     assert_eq!(answer.unwrap().config.text("defaults.provider"), Some("b"));
 }
-
-#[test]
-fn a_check_answers_only_what_is_as_good_as_new() {
-    let cached = Cached::new();
-    let check = || {
-        cached
-            .cache
-            .check(&cached.world.files, &key(1), &cached.world.request)
-    };
-    assert!(check().is_none());
-    let kept = cached.get();
-    assert!(Arc::ptr_eq(&kept, &check().unwrap()));
-    cached.world.write(&format!("r/{FILE}"), "");
-    assert!(check().is_none());
-}

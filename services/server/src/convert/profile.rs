@@ -1,19 +1,20 @@
-//! Profiles: requests, records, pages and selections.
+//! Profiles: requests and their answers.
 
-use compozy_domain::profile::{self, ProfileUpdate, Selection};
+mod record;
+
+use compozy_domain::profile::{self, ProfileUpdate};
 use compozy_domain::{
-    CatalogError, PageLimit, Profile, ProfileId, ProfileName, ProfileSource, ProfileState, Revision, limits,
+    CatalogError, PageLimit, Profile, ProfileId, ProfileName, ProfileState, Revision, limits,
 };
-use compozy_proto::change::v1 as change_pb;
 use compozy_proto::page::v1::PageInfo;
 use compozy_proto::profile::v1 as pb;
-use compozy_proto::workspace::v1 as workspace_pb;
 use compozy_store::{Selected, Written};
 
+pub use self::record::{active_record, record, selection, source};
 use super::diagnostic::findings;
 use super::page::fitting;
 use super::reference::reference;
-use super::{count, etag, timestamp};
+use super::{count, etag};
 use crate::cursor::{self, QueryHash};
 use crate::registry::Reference;
 use crate::registry::profile::active::{ActiveProfile, ProfileAsked};
@@ -32,84 +33,6 @@ const REFERENCE_BYTES_MAX: usize = 256;
 pub struct Asked {
     hash: QueryHash,
     limit: PageLimit,
-}
-
-/// A record on the wire.
-#[must_use]
-pub fn record(profile: &Profile) -> pb::Profile {
-    let is_permanent = profile.name.is_permanent();
-    let at = |time| (!is_permanent).then(|| timestamp(time));
-    let etag = profile.etag();
-    let Profile {
-        id,
-        name,
-        color,
-        icon,
-        state,
-        version,
-        created_at,
-        updated_at,
-    } = profile;
-    pb::Profile {
-        id: id.to_string(),
-        name: name.to_string(),
-        color: Some(color.clone()),
-        icon: Some(icon.clone()),
-        state: state_to_wire(*state).into(),
-        is_permanent,
-        version: *version,
-        etag: etag.to_string(),
-        created_at: at(*created_at),
-        updated_at: at(*updated_at),
-    }
-}
-
-/// The active profile of a snapshot, on the wire.
-#[must_use]
-pub fn active_record(profile: &Profile) -> workspace_pb::SnapshotProfile {
-    let Profile {
-        id,
-        name,
-        color,
-        icon,
-        state: _,
-        version: _,
-        created_at: _,
-        updated_at: _,
-    } = profile;
-    workspace_pb::SnapshotProfile {
-        id: id.to_string(),
-        name: name.to_string(),
-        color: color.clone(),
-        icon: icon.clone(),
-        is_permanent: name.is_permanent(),
-    }
-}
-
-/// A selection on the wire.
-#[must_use]
-pub fn selection(selection: &Selection) -> change_pb::ProfileSelection {
-    let Selection {
-        workspace_id,
-        profile_id,
-    } = selection;
-    change_pb::ProfileSelection {
-        workspace_id: workspace_id.as_ref().map(ToString::to_string).unwrap_or_default(),
-        profile_id: profile_id.to_string(),
-    }
-}
-
-/// Who chose a profile, on the wire.
-#[must_use]
-pub const fn source(source: ProfileSource) -> workspace_pb::ProfileSource {
-    match source {
-        ProfileSource::Session => workspace_pb::ProfileSource::Session,
-        ProfileSource::Request => workspace_pb::ProfileSource::Request,
-        ProfileSource::Environment => workspace_pb::ProfileSource::Environment,
-        ProfileSource::Workspace => workspace_pb::ProfileSource::Workspace,
-        ProfileSource::Global => workspace_pb::ProfileSource::Global,
-        ProfileSource::Default => workspace_pb::ProfileSource::Default,
-    }
 }
 
 /// What a request says about the profile that it wants.
@@ -516,13 +439,6 @@ fn named_profile(text: String) -> Result<String, CatalogError> {
     Err(CatalogError::ProfileNotFound {
         reference: text.chars().take(64).flat_map(char::escape_debug).collect(),
     })
-}
-
-const fn state_to_wire(state: ProfileState) -> pb::ProfileState {
-    match state {
-        ProfileState::Active => pb::ProfileState::Active,
-        ProfileState::Archived => pb::ProfileState::Archived,
-    }
 }
 
 fn state_from_wire(state: i32, at: usize) -> Result<ProfileState, CatalogError> {
