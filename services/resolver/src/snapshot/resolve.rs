@@ -56,7 +56,7 @@ fn attempt(reader: &Reader<'_>, request: &Request, now: Timestamp) -> Result<Sna
     let root = root::open(reader, request)?;
     let mut diagnostics = root.findings(request)?;
     let layers = layers::read(reader, request, &root);
-    let mut places = places(request, &root);
+    let mut places = request.places(root.directory.path());
     let (config, orphans) = config_and_sources(reader, request, layers, &mut places)?;
     let scanned = scan::scan(reader, &places);
     diagnostics.extend(orphans);
@@ -65,20 +65,24 @@ fn attempt(reader: &Reader<'_>, request: &Request, now: Timestamp) -> Result<Sna
     Ok(assemble(&root, config, scanned, diagnostics, now))
 }
 
-fn places(request: &Request, root: &Root<'_, '_>) -> Places {
-    Places {
-        home: request.home.clone(),
-        operator_home: request.operator_home.clone(),
-        root: root.directory.path().to_owned(),
-        additional: request.additional_dirs.clone(),
-        profile: request.profile.clone(),
-        sources: Sources {
-            agents: false,
-            claude: false,
-            custom: Vec::new(),
-        },
-        disabled_skills: Vec::new(),
-        allowed: request.allowed.clone(),
+impl Request {
+    /// Where agents lie, and skills as far as no configuration says more, for a root in its canonical form.
+    #[must_use]
+    pub fn places(&self, root: &str) -> Places {
+        Places {
+            home: self.home.clone(),
+            operator_home: self.operator_home.clone(),
+            root: root.to_owned(),
+            additional: self.additional_dirs.clone(),
+            profile: self.profile.clone(),
+            sources: Sources {
+                agents: false,
+                claude: false,
+                custom: Vec::new(),
+            },
+            disabled_skills: Vec::new(),
+            allowed: self.allowed.clone(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use compozy_domain::{Diagnostic, Layer, Severity, Timestamp};
 use compozy_resolver::Files;
 use compozy_resolver::config::EffectiveConfig;
 use compozy_resolver::definition::Agent;
-use compozy_resolver::scan::{self, Places, Sources};
+use compozy_resolver::scan;
 use compozy_resolver::snapshot::{self, Request, ResolveFault};
 use compozy_resolver::watched::Reader;
 
@@ -97,21 +97,7 @@ fn agents_only(files: &dyn Files, request: &Request) -> Seen {
             diagnostics: Vec::new(),
         };
     };
-    let places = Places {
-        home: request.home.clone(),
-        operator_home: request.operator_home.clone(),
-        root: root.path.clone(),
-        additional: request.additional_dirs.clone(),
-        profile: request.profile.clone(),
-        sources: Sources {
-            agents: false,
-            claude: false,
-            custom: Vec::new(),
-        },
-        disabled_skills: Vec::new(),
-        allowed: request.allowed.clone(),
-    };
-    let scanned = scan::scan(&Reader::new(files), &places);
+    let scanned = scan::scan(&Reader::new(files), &request.places(&root.path));
     Seen {
         root: root.path,
         agents: scanned.agents,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use compozy_domain::error::RootFault;
 use compozy_domain::{CatalogError, Diagnostic, IdentityFault, Layer, ProfileName, Severity};
-use compozy_resolver::scan::{self, Places, Sources};
+use compozy_resolver::scan;
 use compozy_resolver::snapshot::{self, Request, ResolveFault};
 use compozy_resolver::watched::Reader;
 use compozy_resolver::{AllowedRoots, Files};
@@ -35,10 +35,10 @@ impl Validation<'_> {
             true => self.profiles(&root),
             false => self.profiles(&format!("{root}/{OWN}")),
         };
-        let mut found = self.resolve(self.request(&root, None, &profiles))?;
+        let mut found = self.resolve(&self.request(&root, None, &profiles))?;
         found.extend(too_many(&root, profiles.len()));
         for profile in profiles.iter().take(PROFILES_MAX) {
-            found.extend(self.resolve(self.request(&root, Some(profile), &profiles))?);
+            found.extend(self.resolve(&self.request(&root, Some(profile), &profiles))?);
         }
         Ok(found)
     }
@@ -73,8 +73,8 @@ impl Validation<'_> {
         names.filter(|name| ProfileName::parse(name).is_ok()).collect()
     }
 
-    fn resolve(&self, request: Request) -> Result<Vec<Diagnostic>, Failure> {
-        match snapshot::resolve(&self.files, &request, self.clock.now()) {
+    fn resolve(&self, request: &Request) -> Result<Vec<Diagnostic>, Failure> {
+        match snapshot::resolve(&self.files, request, self.clock.now()) {
             Ok((snapshot, _)) => Ok(snapshot.diagnostics),
             Err(ResolveFault::Config(mut problems)) => {
                 problems.extend(self.dotenv(&request.root_dir));
@@ -99,21 +99,9 @@ impl Validation<'_> {
 
     /// The agents and skills beside a broken configuration, where they lie as long as it says nothing else: who mends
     /// one thing after the other should see all of them.
-    fn definitions(&self, request: Request) -> Vec<Diagnostic> {
-        let places = Places {
-            home: request.home,
-            operator_home: request.operator_home,
-            root: request.root_dir,
-            additional: Vec::new(),
-            profile: request.profile,
-            sources: Sources {
-                agents: true,
-                claude: false,
-                custom: Vec::new(),
-            },
-            disabled_skills: Vec::new(),
-            allowed: AllowedRoots::Everything,
-        };
+    fn definitions(&self, request: &Request) -> Vec<Diagnostic> {
+        let mut places = request.places(&request.root_dir);
+        places.sources.agents = true;
         scan::scan(&Reader::new(&self.files), &places).diagnostics
     }
 }
