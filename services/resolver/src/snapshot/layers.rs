@@ -26,8 +26,13 @@ pub(super) struct Layers {
     pub(super) orphans: Vec<Diagnostic>,
 }
 
-/// Reads every layer that the active profile has.
-pub(super) fn read(reader: &Reader<'_>, request: &Request, root: &Root<'_, '_>) -> Layers {
+/// Reads every layer that the active profile has. What only a hint depends on is looked at through `beside`.
+pub(super) fn read(
+    reader: &Reader<'_>,
+    beside: &Reader<'_>,
+    request: &Request,
+    root: &Root<'_, '_>,
+) -> Layers {
     let mut layers = Layers::default();
     let home = match reader.open(&request.home) {
         Ok(home) => home,
@@ -38,14 +43,14 @@ pub(super) fn read(reader: &Reader<'_>, request: &Request, root: &Root<'_, '_>) 
         }
     };
     if let Some(home) = &home {
-        layers.add(request, home, [Layer::User, Layer::Profile]);
+        layers.add(beside, request, home, [Layer::User, Layer::Profile]);
         if root.is_parent_of(home, reader) {
             return layers;
         }
     }
     match &root.own {
         None => {}
-        Some(Ok(own)) => layers.add(request, own, [Layer::Workspace, Layer::WorkspaceProfile]),
+        Some(Ok(own)) => layers.add(beside, request, own, [Layer::Workspace, Layer::WorkspaceProfile]),
         Some(Err(fault)) => layers.fail(Layer::Workspace, &root.own_path(), fault),
     }
     layers
@@ -53,7 +58,13 @@ pub(super) fn read(reader: &Reader<'_>, request: &Request, root: &Root<'_, '_>) 
 
 impl Layers {
     /// Reads the layer of a directory, and that of the active profile below it.
-    fn add(&mut self, request: &Request, directory: &ReadDirectory<'_, '_>, layers: [Layer; 2]) {
+    fn add(
+        &mut self,
+        beside: &Reader<'_>,
+        request: &Request,
+        directory: &ReadDirectory<'_, '_>,
+        layers: [Layer; 2],
+    ) {
         let [own, of_profile] = layers;
         self.read(own, directory);
         let profiles = match enter(directory, PROFILES) {
@@ -63,12 +74,14 @@ impl Layers {
             Err(_) if request.profile.is_none() => return,
             Err(fault) => return self.fail(of_profile, &directory.child(PROFILES), &fault),
         };
-        self.orphans.extend(orphans::find(
-            &profiles,
-            of_profile,
-            &request.profile_names,
-            [CONFIG, MCP],
-        ));
+        if let Some(listed) = open_again(&profiles, beside) {
+            self.orphans.extend(orphans::find(
+                &listed,
+                of_profile,
+                &request.profile_names,
+                [CONFIG, MCP],
+            ));
+        }
         let Some(name) = &request.profile else { return };
         match enter(&profiles, name) {
             Ok(None) => {}
@@ -102,4 +115,13 @@ impl Layers {
             other => unread(layer, path, other),
         });
     }
+}
+
+/// The same directory through another reader; `None` if something else is there by now.
+fn open_again<'r, 'f>(
+    directory: &ReadDirectory<'_, '_>,
+    reader: &'r Reader<'f>,
+) -> Option<ReadDirectory<'r, 'f>> {
+    let again = reader.open(directory.path()).ok().flatten()?;
+    (again.stamp().file == directory.stamp().file).then_some(again)
 }

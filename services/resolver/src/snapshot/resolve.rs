@@ -1,5 +1,8 @@
 //! How a snapshot is made: everything is read once, then everything is looked at once more; what changed in between
 //! makes it start over.
+//!
+//! What is only looked at for a hint (directories of profiles that nobody knows) never makes a resolve fail: profiles
+//! come and go in a busy home, and no answer but the hint depends on the others.
 
 use compozy_domain::{Diagnostic, Layer, Timestamp};
 
@@ -39,23 +42,29 @@ pub fn resolve_sealed(
     now: Timestamp,
     seal: &dyn Fn(),
 ) -> Result<(Snapshot, Watched), ResolveFault> {
-    for _ in 0..=RESTARTS_MAX {
+    for restart in 0..=RESTARTS_MAX {
         let reader = Reader::new(files);
-        let outcome = attempt(&reader, request, now);
-        let mut watched = reader.into_watched();
+        let beside = Reader::new(files);
+        let outcome = attempt(&reader, &beside, request, now);
+        let (mut watched, mut beside) = (reader.into_watched(), beside.into_watched());
         seal();
         // A failure is as good as an answer: half of a file that was just being written is no reason for one.
-        if watched.is_unchanged(files) {
-            return outcome.map(|snapshot| (snapshot, watched));
+        if watched.is_unchanged(files) && (beside.is_unchanged(files) || restart == RESTARTS_MAX) {
+            return outcome.map(|snapshot| (snapshot, watched.and(beside)));
         }
     }
     Err(ResolveFault::Changing)
 }
 
-fn attempt(reader: &Reader<'_>, request: &Request, now: Timestamp) -> Result<Snapshot, ResolveFault> {
+fn attempt(
+    reader: &Reader<'_>,
+    beside: &Reader<'_>,
+    request: &Request,
+    now: Timestamp,
+) -> Result<Snapshot, ResolveFault> {
     let root = root::open(reader, request)?;
     let mut diagnostics = root.findings(request)?;
-    let layers = layers::read(reader, request, &root);
+    let layers = layers::read(reader, beside, request, &root);
     let mut places = request.places(root.directory.path());
     let (config, orphans) = config_and_sources(reader, request, layers, &mut places)?;
     let scanned = scan::scan(reader, &places);

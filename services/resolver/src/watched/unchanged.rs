@@ -1,6 +1,7 @@
 //! Whether everything that was looked at is as it was.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::seen::{Moment, Seen};
 use super::{Lead, NAMES_MAX, is_same_place};
@@ -26,6 +27,25 @@ impl Watched {
                 .map(|(path, lead)| (path.into(), lead))
                 .collect(),
         }
+    }
+
+    /// Both: what either looked at. A path that they saw in two states is never the same again.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+        for (path, look) in self.seen.into_iter().chain(other.seen) {
+            match seen.entry(path.into()) {
+                Entry::Occupied(mut before) => before.get_mut().join(look),
+                Entry::Vacant(new) => {
+                    new.insert(look);
+                }
+            }
+        }
+        let mut leads: BTreeMap<String, Lead> = BTreeMap::new();
+        for (path, lead) in self.leads.into_iter().chain(other.leads) {
+            leads.entry(path.into()).or_insert(lead);
+        }
+        Self::of(seen, leads)
     }
 
     /// How many paths are watched.

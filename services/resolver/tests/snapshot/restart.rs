@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use compozy_resolver::files::faulty::Operation;
-use compozy_resolver::snapshot::{ResolveFault, resolve_sealed};
+use compozy_resolver::snapshot::{ResolveFault, resolve, resolve_sealed};
 
 use crate::support::NOW;
 use crate::world::{LONG, World};
@@ -69,6 +69,23 @@ fn r214_a_file_that_never_rests_ends_in_a_fault_after_three_restarts() {
     let reads = world.files.paths(Operation::ReadFile);
     let of_config = reads.iter().filter(|path| **path == world.at(CONFIG));
     assert_eq!(of_config.count(), 4);
+}
+
+#[test]
+fn profiles_that_come_and_go_all_the_time_keep_nobody_from_an_answer() {
+    let world = World::new();
+    world.write(CONFIG, &config("x"));
+    world.write("h/profiles/default/config.toml", "");
+    world.files.age(LONG);
+    let (home, made) = (world.at("h/profiles"), AtomicU32::new(0));
+    world.files.before_each(Operation::ReadFile, move || {
+        let number = made.fetch_add(1, Ordering::Relaxed);
+        std::fs::create_dir(format!("{home}/other{number}")).unwrap();
+    });
+    let (snapshot, mut watched) = resolve(&world.files, &world.request, NOW).unwrap();
+    assert_eq!(snapshot.config.text("defaults.provider"), Some("x"));
+    // The next one looks again at what was moving.
+    assert!(!watched.is_unchanged(&world.files));
 }
 
 #[test]
