@@ -46,6 +46,7 @@ fn generate(root: &Path, target: &Path) -> Result<(), Box<dyn Error>> {
     let descriptors = protox::compile(&files, [&include])?;
     fs::write(target.join("descriptor_set.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
+        .btree_map(".compozy")
         .out_dir(target)
         .compile_fds(descriptors)?;
     Ok(())

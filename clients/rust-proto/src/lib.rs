@@ -50,6 +50,13 @@ pub mod compozy {
             include!("gen/compozy.profile.v1.rs");
         }
     }
+    /// `compozy.session.v1`: the session catalog and the event logs.
+    pub mod session {
+        /// Version 1.
+        pub mod v1 {
+            include!("gen/compozy.session.v1.rs");
+        }
+    }
     /// `compozy.workspace.v1`: the registry and resolution.
     pub mod workspace {
         /// Version 1.
@@ -58,4 +65,4 @@ pub mod compozy {
         }
     }
 }
-pub use compozy::{admin, change, error, page, profile, workspace};
+pub use compozy::{admin, change, error, page, profile, session, workspace};

@@ -4,7 +4,8 @@
 use thiserror::Error;
 
 use crate::diagnostic::Diagnostic;
-use crate::id::WorkspaceId;
+use crate::id::{SessionId, WorkspaceId};
+use crate::session::SessionState;
 
 /// The machine-readable cause of a failed call. The same words as `compozy.error.v1.ErrorReason`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +20,7 @@ pub enum Reason {
     ConfigInvalid,
     NameInvalid,
     WorkspaceNotFound,
+    SessionNotFound,
     ProfileNotFound,
     AgentNotFound,
     DefinitionNotFound,
@@ -28,12 +30,21 @@ pub enum Reason {
     ProfileNameConflict,
     ProfileDirectoryExists,
     DirectoryExists,
+    SessionIdConflict,
     WorkspaceRootMissing,
     WorkspaceRootNotDirectory,
     WorkspaceRootUnreadable,
     WorkspaceOnOtherHost,
     HostNotServed,
     WorkspaceReferenceAmbiguous,
+    WorkspaceHasLiveSessions,
+    WorkspaceMoveInvalid,
+    SessionStateConflict,
+    SessionArchived,
+    SessionCwdMismatch,
+    SessionCwdAbsent,
+    SessionCwdNotFound,
+    SessionCwdNotDirectory,
     IdentityInvalid,
     IdentityUnwritable,
     IdentityMismatch,
@@ -44,6 +55,8 @@ pub enum Reason {
     ProfileArchived,
     RecordNotUnderstood,
     EtagMismatch,
+    LeaseHeld,
+    LeaseLost,
     ResumeTokenExpired,
     TooManyWatchers,
     RateLimited,
@@ -195,6 +208,72 @@ pub enum CatalogError {
         /// The reference as the caller gave it.
         reference: String,
     },
+    /// No such session for this caller.
+    #[error("no session has the id '{id}': list the sessions")]
+    SessionNotFound {
+        /// The id as the caller gave it.
+        id: String,
+    },
+    /// The id of a new session is or was in use.
+    #[error("the session id '{id}' is or was in use: choose another one, or leave it out")]
+    SessionIdConflict {
+        /// The id.
+        id: String,
+    },
+    /// The state of a session does not allow the call.
+    #[error("the session '{id}' is {}: {remedy}", .state.as_str())]
+    SessionState {
+        /// The session.
+        id: SessionId,
+        /// Its state.
+        state: SessionState,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The session is archived.
+    #[error("the session '{id}' is archived: unarchive it first")]
+    SessionArchived {
+        /// The session.
+        id: SessionId,
+    },
+    /// The directory of a session can't be on the account of a workspace.
+    #[error("the directory of the session, '{cwd}', {}", .fault.words())]
+    SessionCwd {
+        /// The directory as recorded or given; empty if none is recorded.
+        cwd: String,
+        /// What is wrong with it.
+        fault: SessionCwdFault,
+    },
+    /// Sessions of the workspace are live.
+    #[error(
+        "{session_count} sessions of the workspace '{workspace}' are live ({}): stop them first, or remove it with live sessions ungrouped",
+        .named.iter().map(SessionId::as_str).collect::<Vec<_>>().join(", ")
+    )]
+    LiveSessions {
+        /// Name of the workspace.
+        workspace: String,
+        /// Up to ten of them, by id.
+        named: Vec<SessionId>,
+        /// How many there are.
+        session_count: i64,
+    },
+    /// The two sessions of a move are not on one account.
+    #[error("the session '{id}' {problem}: move it within the account of one workspace")]
+    MoveInvalid {
+        /// The session to move.
+        id: SessionId,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// Another holder has the lease.
+    #[error("the lease is held by '{holder}': wait until it ends, or ask its holder")]
+    LeaseHeld {
+        /// Who.
+        holder: String,
+    },
+    /// The caller's lease is over, or never was.
+    #[error("the lease is over: bind the session again if it is still live")]
+    LeaseLost,
     /// No such profile.
     #[error("no profile matches '{reference}': list them, or create it")]
     ProfileNotFound {
@@ -415,6 +494,30 @@ pub enum CatalogError {
     },
 }
 
+/// Why the directory of a session can't be on the account of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionCwdFault {
+    /// Another workspace owns it, or none does.
+    Mismatch,
+    /// None is recorded.
+    Absent,
+    /// It does not exist right now.
+    NotFound,
+    /// It is no directory right now.
+    NotDirectory,
+}
+
+impl SessionCwdFault {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Mismatch => "does not belong to the workspace: choose the workspace that owns it",
+            Self::Absent => "is not recorded: such a session can be on no account",
+            Self::NotFound => "does not exist right now: bring it back first",
+            Self::NotDirectory => "is no directory right now: bring the directory back first",
+        }
+    }
+}
+
 /// In which way a root can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootFault {
@@ -466,6 +569,20 @@ impl CatalogError {
             Self::RequestIdReused => Reason::RequestIdReused,
             Self::Config { .. } => Reason::ConfigInvalid,
             Self::WorkspaceNotFound { .. } => Reason::WorkspaceNotFound,
+            Self::SessionNotFound { .. } => Reason::SessionNotFound,
+            Self::SessionIdConflict { .. } => Reason::SessionIdConflict,
+            Self::SessionState { .. } => Reason::SessionStateConflict,
+            Self::SessionArchived { .. } => Reason::SessionArchived,
+            Self::SessionCwd { fault, .. } => match fault {
+                SessionCwdFault::Mismatch => Reason::SessionCwdMismatch,
+                SessionCwdFault::Absent => Reason::SessionCwdAbsent,
+                SessionCwdFault::NotFound => Reason::SessionCwdNotFound,
+                SessionCwdFault::NotDirectory => Reason::SessionCwdNotDirectory,
+            },
+            Self::LiveSessions { .. } => Reason::WorkspaceHasLiveSessions,
+            Self::MoveInvalid { .. } => Reason::WorkspaceMoveInvalid,
+            Self::LeaseHeld { .. } => Reason::LeaseHeld,
+            Self::LeaseLost => Reason::LeaseLost,
             Self::ProfileNotFound { .. } => Reason::ProfileNotFound,
             Self::AgentNotFound { .. } => Reason::AgentNotFound,
             Self::DefinitionNotFound { .. } => Reason::DefinitionNotFound,

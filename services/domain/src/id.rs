@@ -175,6 +175,80 @@ impl RequestId {
     }
 }
 
+impl SessionId {
+    /// What every session id starts with.
+    pub const PREFIX: &'static str = "sess-";
+
+    /// Reads a well-formed id; anything else is no id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix(Self::PREFIX)?;
+        let well_formed =
+            digits.len() == 16 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        well_formed.then(|| Self(text.to_owned()))
+    }
+
+    /// A new id.
+    ///
+    /// # Errors
+    /// [`RandomFailed`].
+    pub fn generate(random: &dyn Random) -> Result<Self, RandomFailed> {
+        let mut bytes = [0_u8; 8];
+        random.fill(&mut bytes)?;
+        Ok(Self(format!(
+            "{}{:016x}",
+            Self::PREFIX,
+            u64::from_be_bytes(bytes)
+        )))
+    }
+}
+
+/// A secret that its holder speaks for the runtime of a session with: `lease_` and a ULID. Never stored or shown: the
+/// store keeps its hash.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LeaseToken(String);
+
+impl LeaseToken {
+    /// What every lease token starts with.
+    pub const PREFIX: &'static str = "lease_";
+
+    /// Reads a well-formed token; anything else is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        is_ulid(text.strip_prefix(Self::PREFIX)?).then(|| Self(text.to_owned()))
+    }
+
+    /// A new token.
+    ///
+    /// # Errors
+    /// [`RandomFailed`].
+    pub fn generate(now: Timestamp, random: &dyn Random) -> Result<Self, RandomFailed> {
+        Ok(Self(format!("{}{}", Self::PREFIX, new_ulid(now, random)?)))
+    }
+
+    /// The secret itself, for its holder.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for LeaseToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("LeaseToken(..)")
+    }
+}
+
+/// SHA-256 of a lease token.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeaseHash(pub [u8; 32]);
+
+impl fmt::Debug for LeaseHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("LeaseHash(..)")
+    }
+}
+
 impl Etag {
     /// The etag of the given state of a record; states count from 1.
     #[must_use]

@@ -44,8 +44,27 @@ pub struct Workspace {
     pub updated_at: Timestamp,
     /// Ids of the other registrations with the same durable id that the reader may see, ascending.
     pub shares_identity_with: Vec<WorkspaceId>,
+    /// Exact numbers of its sessions.
+    pub session_counts: SessionCounts,
     /// What is wrong with the stored row, if anything is.
     pub defect: Option<String>,
+}
+
+/// Exact numbers of the sessions of a workspace, without internal ones. Archived ones count in their state, too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionCounts {
+    /// In state starting.
+    pub starting: i64,
+    /// In state active.
+    pub active: i64,
+    /// In state stopping.
+    pub stopping: i64,
+    /// In state stopped.
+    pub stopped: i64,
+    /// In state orphaned.
+    pub orphaned: i64,
+    /// How many of these are archived.
+    pub archived: i64,
 }
 
 /// What a look at a root shows.
@@ -405,6 +424,7 @@ mod tests {
             created_at: Timestamp::from_nanos(1),
             updated_at: Timestamp::from_nanos(1),
             shares_identity_with: Vec::new(),
+            session_counts: SessionCounts::default(),
             defect: None,
         }
     }

@@ -10,6 +10,7 @@ use compozy_proto::admin::v1::StoreKind;
 use compozy_proto::admin::v1::admin_service_server::SERVICE_NAME as ADMIN;
 use compozy_proto::change::v1::catalog_change_service_server::SERVICE_NAME as CHANGES;
 use compozy_proto::profile::v1::profile_service_server::SERVICE_NAME as PROFILES;
+use compozy_proto::session::v1::session_catalog_service_server::SERVICE_NAME as SESSIONS;
 use compozy_proto::workspace::v1::workspace_service_server::SERVICE_NAME as WORKSPACES;
 use tonic::service::RoutesBuilder;
 
@@ -21,7 +22,7 @@ use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 
 /// The services of the contract, for health: it names them before the catalog is open and they are there.
-pub const SERVICE_NAMES: [&str; 4] = [ADMIN, CHANGES, PROFILES, WORKSPACES];
+pub const SERVICE_NAMES: [&str; 5] = [ADMIN, CHANGES, PROFILES, SESSIONS, WORKSPACES];
 
 /// Whether the store answers. Asked every second, so an answer has to be cheap.
 #[tonic::async_trait]

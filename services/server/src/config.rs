@@ -51,6 +51,8 @@ pub struct Config {
     pub changes_retain: Duration,
     /// `changes.retain_entries`.
     pub changes_retain_entries: u64,
+    /// `session.*` and `agents.heartbeat.*`.
+    pub sessions: SessionsConfig,
     /// `memory.workspace.auto_create`.
     pub memory_auto_create: bool,
     /// `limits.*` and the connection settings of `grpc.*`.
@@ -74,6 +76,27 @@ pub struct Listen {
     pub address: String,
     /// The key or flag, for errors.
     pub key: &'static str,
+}
+
+/// How long things about sessions may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionsConfig {
+    /// `session.start_timeout`.
+    pub start_timeout: Duration,
+    /// `session.runtime_ttl`.
+    pub runtime_ttl: Duration,
+    /// `agents.heartbeat.session_health_stale_after`.
+    pub stale_after: Duration,
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self {
+            start_timeout: Duration::from_secs(60),
+            runtime_ttl: Duration::from_secs(30),
+            stale_after: Duration::from_secs(120),
+        }
+    }
 }
 
 /// The files of TLS.

@@ -10,6 +10,7 @@ use compozy_domain::{CatalogError, Clock, Random};
 use compozy_proto::admin::v1::StoreKind;
 use compozy_proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
 use compozy_proto::profile::v1::profile_service_server::ProfileServiceServer;
+use compozy_proto::session::v1::session_catalog_service_server::SessionCatalogServiceServer;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_resolver::Disk;
 use compozy_store::{
@@ -26,6 +27,7 @@ use crate::registry::{Parts, Registry, Settings};
 use crate::seal::Seal;
 use crate::service::change::ChangeApi;
 use crate::service::profile::ProfileApi;
+use crate::service::session::SessionApi;
 use crate::service::workspace::WorkspaceApi;
 use crate::telemetry::Metrics;
 use crate::upkeep::{self, Retention};
@@ -88,6 +90,7 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
 
     let id = store.catalog_id().clone();
     let profiles = ProfileApi::new(Arc::clone(&registry), Arc::clone(&seal));
+    let sessions = SessionApi::new(Arc::clone(&registry), Arc::clone(&seal));
     let api = WorkspaceApi::new(registry, seal);
     let (closing, copied) = (Arc::clone(&store), Arc::clone(&store));
     Ok(Catalog {
@@ -101,6 +104,7 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
         add_services: Box::new(move |routes| {
             routes.add_service(WorkspaceServiceServer::new(api));
             routes.add_service(ProfileServiceServer::new(profiles));
+            routes.add_service(SessionCatalogServiceServer::new(sessions));
             routes.add_service(
                 CatalogChangeServiceServer::new(watches).max_decoding_message_size(WATCH_REQUEST_BYTES),
             );
@@ -236,6 +240,7 @@ fn registry(context: &CatalogContext, store: Arc<dyn Store>) -> Result<Arc<Regis
 fn settings(context: &CatalogContext) -> Settings {
     let Config {
         workspaces,
+        sessions,
         memory_auto_create,
         ..
     } = context.config.as_ref();
@@ -247,6 +252,7 @@ fn settings(context: &CatalogContext) -> Settings {
         allowed_roots: workspaces.allowed_roots.iter().cloned().map(text).collect(),
         auto_create: *memory_auto_create,
         register_home: workspaces.register_home,
+        sessions: *sessions,
     }
 }
 

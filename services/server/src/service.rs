@@ -4,6 +4,7 @@ pub mod admin;
 mod calls;
 pub mod change;
 pub mod profile;
+pub mod session;
 pub mod workspace;
 
 use std::time::{Duration, Instant};

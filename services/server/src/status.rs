@@ -13,6 +13,7 @@
 //! | `cause` | what is wrong with a cursor |
 //! | `reference`, `ids`, `ids_count` | what was looked for; the first ten candidates; how many there are |
 //! | `durable_id`, `expected`, `found` | durable ids |
+//! | `state` | the state of the session `id` |
 //! | `host`, `id`, `scope`, `limit` | another host; a record; the scope that is needed; a limit in bytes |
 //! | `oldest_token` | the oldest token that a watch can still resume from |
 //! | `outcome` | `unknown` when a write may have happened |

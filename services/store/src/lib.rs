@@ -15,6 +15,7 @@ mod open;
 mod path_locks;
 pub mod planted;
 mod profiles;
+mod sessions;
 mod sql;
 mod workspaces;
 
@@ -29,6 +30,11 @@ pub use profiles::{
     CreateProfile, DeleteProfile, ListProfiles, ProfileStore, RenameProfile, SelectProfile, Selected,
     Selections, SetProfileState, UpdateProfile,
 };
+pub use sessions::{
+    AttachSession, ChangeSession, CountSessions, CreateSession, CreatedSession, DeleteSession, DetachSession,
+    FinishSession, HeartbeatCall, Heartbeats, ListSessions, MoveSession, MovedSession, Regrouped,
+    SessionAnchor, SessionPage, SessionStore, SessionTotals, Sweep, Swept,
+};
 pub use workspaces::{
     ListWorkspaces, MoveBefore, Moved, Prune, Pruned, Register, Registered, Relink, Remove, Removed,
     SetDurableId, Update, WorkspaceStore,
@@ -36,13 +42,21 @@ pub use workspaces::{
 
 /// Everything that the server asks of a store.
 pub trait Store:
-    WorkspaceStore + ProfileStore + IntentStore + ObservationStore + ChangeLog + CatalogStore + std::fmt::Debug
+    WorkspaceStore
+    + ProfileStore
+    + SessionStore
+    + IntentStore
+    + ObservationStore
+    + ChangeLog
+    + CatalogStore
+    + std::fmt::Debug
 {
 }
 
 impl<T> Store for T where
     T: WorkspaceStore
         + ProfileStore
+        + SessionStore
         + IntentStore
         + ObservationStore
         + ChangeLog

@@ -74,11 +74,14 @@ pub trait WorkspaceStore: Send + Sync {
     /// Moves a workspace in the manual order.
     async fn move_before(&self, moving: MoveBefore, call: Call<Moved>) -> Result<Answer<Moved>>;
 
-    /// Removes a registration, and with it what was observed of it and which profile is selected for it.
+    /// Removes a registration, and with it what was observed of it and which profile is selected for it. Its sessions
+    /// stay without a workspace or go, in the same transaction and without entries of their own: the one of the removal
+    /// stands for them. [`compozy_domain::CatalogError::LiveSessions`].
     async fn remove(&self, remove: Remove, call: Call<Removed>) -> Result<Answer<Removed>>;
 
     /// Removes the visible registrations of a host that the observer has seen missing since `missing_since`
-    /// or longer, at most `limit`, oldest id first, as [`Self::remove`] does; without `apply` it only answers them.
+    /// or longer, at most `limit`, oldest id first, as [`Self::remove`] does, but none with live sessions; without
+    /// `apply` it only answers them.
     async fn prune(&self, prune: Prune, call: Call<Pruned>) -> Result<Answer<Pruned>>;
 }
 
@@ -191,8 +194,10 @@ pub struct Remove {
     pub etag: Option<Etag>,
     /// A record that is not there is a success.
     pub allow_missing: bool,
-    /// Whether its sessions go too.
+    /// Whether its sessions go too, as far as they are not live.
     pub delete_sessions: bool,
+    /// Whether live sessions stay, without a workspace; otherwise they keep it from being removed.
+    pub ungroup_live: bool,
     /// The reference, for the error.
     pub reference: String,
 }

@@ -61,11 +61,10 @@ pub struct Workspace {
     #[prost(string, optional, tag = "17")]
     pub defect: ::core::option::Option<::prost::alloc::string::String>,
 }
-/// SessionCounts holds the exact number of sessions of one workspace. All zero until the session
-/// catalog is there.
+/// SessionCounts holds the exact numbers of the sessions of one workspace, without internal ones.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SessionCounts {
-    /// Sessions in state starting.
+    /// Sessions in state starting; this and the four below hold archived ones, too.
     #[prost(int64, tag = "1")]
     pub starting_count: i64,
     /// Sessions in state active.
@@ -80,7 +79,7 @@ pub struct SessionCounts {
     /// Sessions in state orphaned.
     #[prost(int64, tag = "5")]
     pub orphaned_count: i64,
-    /// Archived sessions, of whatever state.
+    /// How many of these are archived.
     #[prost(int64, tag = "6")]
     pub archived_count: i64,
 }
@@ -606,14 +605,14 @@ pub struct McpServer {
     #[prost(string, repeated, tag = "4")]
     pub args: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Its environment; a value whose key looks like that of a secret reads `<redacted>`.
-    #[prost(map = "string, string", tag = "5")]
-    pub env: ::std::collections::HashMap<
+    #[prost(btree_map = "string, string", tag = "5")]
+    pub env: ::prost::alloc::collections::BTreeMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
     /// Names in its environment whose values are secrets; all values read `<redacted>`.
-    #[prost(map = "string, string", tag = "6")]
-    pub secret_env: ::std::collections::HashMap<
+    #[prost(btree_map = "string, string", tag = "6")]
+    pub secret_env: ::prost::alloc::collections::BTreeMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
@@ -624,8 +623,8 @@ pub struct McpServer {
     #[prost(string, tag = "8")]
     pub url: ::prost::alloc::string::String,
     /// Its headers; all values read `<redacted>`.
-    #[prost(map = "string, string", tag = "9")]
-    pub headers: ::std::collections::HashMap<
+    #[prost(btree_map = "string, string", tag = "9")]
+    pub headers: ::prost::alloc::collections::BTreeMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
@@ -1060,6 +1059,90 @@ pub struct RemoveWorkspaceResponse {
     /// Number of sessions that were deleted.
     #[prost(int64, tag = "3")]
     pub deleted_session_count: i64,
+    /// A position of the change log before this call's own write, as a token for a watch.
+    #[prost(string, tag = "4")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// AttachSessionRequest puts a session onto an account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AttachSessionRequest {
+    /// Whose account.
+    #[prost(message, optional, tag = "1")]
+    pub workspace: ::core::option::Option<WorkspaceRef>,
+    /// Which session.
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    /// UUID or ULID of this request.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+}
+/// AttachSessionResponse answers AttachSession.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AttachSessionResponse {
+    /// The workspace that it belongs to now.
+    #[prost(string, tag = "1")]
+    pub workspace_id: ::prost::alloc::string::String,
+    /// The workspace that it belonged to before, if the caller may see it; empty if none.
+    #[prost(string, tag = "2")]
+    pub from_workspace_id: ::prost::alloc::string::String,
+    /// Whether anything was written.
+    #[prost(bool, tag = "3")]
+    pub attached: bool,
+    /// A position of the change log before this call's own write, as a token for a watch.
+    #[prost(string, tag = "4")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// DetachSessionRequest takes a session off its account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DetachSessionRequest {
+    /// Only if it is on this account; unset for whichever.
+    #[prost(message, optional, tag = "1")]
+    pub workspace: ::core::option::Option<WorkspaceRef>,
+    /// Which session.
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    /// UUID or ULID of this request.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+}
+/// DetachSessionResponse answers DetachSession.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DetachSessionResponse {
+    /// The workspace that it belonged to; empty if nothing was written.
+    #[prost(string, tag = "1")]
+    pub from_workspace_id: ::prost::alloc::string::String,
+    /// Whether anything was written.
+    #[prost(bool, tag = "2")]
+    pub detached: bool,
+    /// A position of the change log before this call's own write, as a token for a watch.
+    #[prost(string, tag = "3")]
+    pub revision: ::prost::alloc::string::String,
+}
+/// MoveSessionRequest moves a session within its account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveSessionRequest {
+    /// Which session.
+    #[prost(string, tag = "1")]
+    pub session_id: ::prost::alloc::string::String,
+    /// The session to put it in front of; empty = to the end.
+    #[prost(string, tag = "2")]
+    pub before_session_id: ::prost::alloc::string::String,
+    /// UUID or ULID of this request.
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+}
+/// MoveSessionResponse answers MoveSession.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveSessionResponse {
+    /// Id of the session right before it now; empty at the front.
+    #[prost(string, tag = "1")]
+    pub previous_id: ::prost::alloc::string::String,
+    /// Id of the session right after it now; empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_id: ::prost::alloc::string::String,
+    /// Whether anything was written.
+    #[prost(bool, tag = "3")]
+    pub moved: bool,
     /// A position of the change log before this call's own write, as a token for a watch.
     #[prost(string, tag = "4")]
     pub revision: ::prost::alloc::string::String,
@@ -1879,6 +1962,101 @@ pub mod workspace_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Puts a session in front of the workspace's account. Its canonical cwd has to be owned by the workspace. One that is
+        /// there already is a success without a write. Fails with SESSION_NOT_FOUND, SESSION_CWD_ABSENT,
+        /// SESSION_CWD_NOT_FOUND, SESSION_CWD_NOT_DIRECTORY, SESSION_CWD_MISMATCH, WORKSPACE_ON_OTHER_HOST and
+        /// RECORD_NOT_UNDERSTOOD.
+        pub async fn attach_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AttachSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AttachSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.workspace.v1.WorkspaceService/AttachSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "compozy.workspace.v1.WorkspaceService",
+                        "AttachSession",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a session off its account. It stays, ungrouped. One that is on no account, or on another one than the
+        /// workspace's that is named, is a success without a write. Fails with SESSION_NOT_FOUND and RECORD_NOT_UNDERSTOOD.
+        pub async fn detach_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DetachSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DetachSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.workspace.v1.WorkspaceService/DetachSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "compozy.workspace.v1.WorkspaceService",
+                        "DetachSession",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Moves a session within its account, before an anchor or to the end. Only its own place is written. A place that it
+        /// already has is a success without a write. Fails with SESSION_NOT_FOUND and WORKSPACE_MOVE_INVALID.
+        pub async fn move_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::MoveSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MoveSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/compozy.workspace.v1.WorkspaceService/MoveSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "compozy.workspace.v1.WorkspaceService",
+                        "MoveSession",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Reads the identity file of a registration or of any directory. Fails with IDENTITY_INVALID,
         /// IDENTITY_UNREADABLE, WORKSPACE_ROOT_MISSING, WORKSPACE_ROOT_NOT_DIRECTORY,
         /// WORKSPACE_ROOT_UNREADABLE, WORKSPACE_ON_OTHER_HOST.
@@ -2209,6 +2387,35 @@ pub mod workspace_service_server {
             request: tonic::Request<super::RemoveWorkspaceRequest>,
         ) -> std::result::Result<
             tonic::Response<super::RemoveWorkspaceResponse>,
+            tonic::Status,
+        >;
+        /// Puts a session in front of the workspace's account. Its canonical cwd has to be owned by the workspace. One that is
+        /// there already is a success without a write. Fails with SESSION_NOT_FOUND, SESSION_CWD_ABSENT,
+        /// SESSION_CWD_NOT_FOUND, SESSION_CWD_NOT_DIRECTORY, SESSION_CWD_MISMATCH, WORKSPACE_ON_OTHER_HOST and
+        /// RECORD_NOT_UNDERSTOOD.
+        async fn attach_session(
+            &self,
+            request: tonic::Request<super::AttachSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AttachSessionResponse>,
+            tonic::Status,
+        >;
+        /// Takes a session off its account. It stays, ungrouped. One that is on no account, or on another one than the
+        /// workspace's that is named, is a success without a write. Fails with SESSION_NOT_FOUND and RECORD_NOT_UNDERSTOOD.
+        async fn detach_session(
+            &self,
+            request: tonic::Request<super::DetachSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DetachSessionResponse>,
+            tonic::Status,
+        >;
+        /// Moves a session within its account, before an anchor or to the end. Only its own place is written. A place that it
+        /// already has is a success without a write. Fails with SESSION_NOT_FOUND and WORKSPACE_MOVE_INVALID.
+        async fn move_session(
+            &self,
+            request: tonic::Request<super::MoveSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MoveSessionResponse>,
             tonic::Status,
         >;
         /// Reads the identity file of a registration or of any directory. Fails with IDENTITY_INVALID,
@@ -2678,6 +2885,143 @@ pub mod workspace_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RemoveWorkspaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.workspace.v1.WorkspaceService/AttachSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct AttachSessionSvc<T: WorkspaceService>(pub Arc<T>);
+                    impl<
+                        T: WorkspaceService,
+                    > tonic::server::UnaryService<super::AttachSessionRequest>
+                    for AttachSessionSvc<T> {
+                        type Response = super::AttachSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AttachSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WorkspaceService>::attach_session(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AttachSessionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.workspace.v1.WorkspaceService/DetachSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct DetachSessionSvc<T: WorkspaceService>(pub Arc<T>);
+                    impl<
+                        T: WorkspaceService,
+                    > tonic::server::UnaryService<super::DetachSessionRequest>
+                    for DetachSessionSvc<T> {
+                        type Response = super::DetachSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DetachSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WorkspaceService>::detach_session(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DetachSessionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/compozy.workspace.v1.WorkspaceService/MoveSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct MoveSessionSvc<T: WorkspaceService>(pub Arc<T>);
+                    impl<
+                        T: WorkspaceService,
+                    > tonic::server::UnaryService<super::MoveSessionRequest>
+                    for MoveSessionSvc<T> {
+                        type Response = super::MoveSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::MoveSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WorkspaceService>::move_session(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = MoveSessionSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

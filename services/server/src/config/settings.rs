@@ -9,7 +9,12 @@ use super::values::Values;
 use super::{Config, Overrides};
 
 /// Keys that the daemon itself obeys although workspaces may set them for their sessions.
-const SHARED: &[&str] = &["limits.", "memory.workspace.auto_create"];
+const SHARED: &[&str] = &[
+    "agents.heartbeat.",
+    "limits.",
+    "memory.workspace.auto_create",
+    "session.",
+];
 
 /// One setting of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use compozy_domain::{Diagnostic, HostId, Layer, Severity};
 
 use super::values::Values;
 use super::{
-    Config, Limits, Listen, LogConfig, LogStderr, Overrides, STORE_VARIABLE, StoreConfig, TlsFiles,
-    WorkspacesConfig, settings,
+    Config, Limits, Listen, LogConfig, LogStderr, Overrides, STORE_VARIABLE, SessionsConfig, StoreConfig,
+    TlsFiles, WorkspacesConfig, settings,
 };
 use crate::home::Home;
 
@@ -42,6 +42,14 @@ pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Resu
         },
         changes_retain: settling.span("changes.retain", 168 * HOUR),
         changes_retain_entries: settling.count("changes.retain_entries", 1_000_000),
+        sessions: SessionsConfig {
+            start_timeout: settling.span("session.start_timeout", Duration::from_secs(60)),
+            runtime_ttl: settling.span("session.runtime_ttl", Duration::from_secs(30)),
+            stale_after: settling.span(
+                "agents.heartbeat.session_health_stale_after",
+                Duration::from_secs(120),
+            ),
+        },
         memory_auto_create: settling
             .values
             .flag("memory.workspace.auto_create")

@@ -1,6 +1,6 @@
 //! MCP servers. Their secrets are redacted here, whoever asks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use compozy_proto::workspace::v1 as pb;
 use compozy_resolver::config::Origin;
@@ -72,7 +72,7 @@ pub fn origin(origin: &Origin, says: Option<prost_types::Value>) -> pb::ConfigOr
     }
 }
 
-fn texts(map: BTreeMap<String, String>) -> HashMap<String, String> {
+fn texts(map: BTreeMap<String, String>) -> BTreeMap<String, String> {
     map.into_iter().collect()
 }
 

@@ -19,6 +19,7 @@ pub mod relink;
 pub mod remove;
 pub mod request_id;
 pub mod resolve;
+pub mod session;
 pub mod tree;
 pub mod update;
 pub mod workspace;

@@ -18,8 +18,7 @@ pub fn wanted(request: pb::RemoveWorkspaceRequest) -> Result<RemoveWanted, Catal
     let pb::RemoveWorkspaceRequest {
         r#ref,
         sessions,
-        // There are no sessions yet that could be live.
-        live: _,
+        live,
         allow_missing,
         etag,
         request_id: _,
@@ -28,11 +27,16 @@ pub fn wanted(request: pb::RemoveWorkspaceRequest) -> Result<RemoveWanted, Catal
         pb::RemovedSessions::Unspecified | pb::RemovedSessions::Keep => false,
         pb::RemovedSessions::Delete => true,
     };
+    let ungroup_live = match pb::LiveSessions::try_from(live).unwrap_or_default() {
+        pb::LiveSessions::Unspecified | pb::LiveSessions::Refuse => false,
+        pb::LiveSessions::Ungroup => true,
+    };
     Ok(RemoveWanted {
         reference: reference(r#ref, "ref")?,
         etag: super::etag(etag)?,
         allow_missing,
         delete_sessions,
+        ungroup_live,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use compozy_domain::{CatalogError, RequestId};
 use compozy_proto::profile::v1 as profile;
+use compozy_proto::session::v1 as session;
 use compozy_proto::workspace::v1 as workspace;
 use sha2::{Digest, Sha256};
 
@@ -34,7 +35,7 @@ pub fn request_id<Q: Mutating>(request: &Q) -> Result<Option<(RequestId, [u8; 32
     if request.is_only_a_try() {
         return Ok(None);
     }
-    // Fields are encoded in the order of their numbers, and no request holds a map: equal requests have equal bytes.
+    // Fields are encoded in the order of their numbers, maps in that of their keys: equal requests have equal bytes.
     Ok(Some((id, Sha256::digest(rest.encode_to_vec()).into())))
 }
 
@@ -64,6 +65,26 @@ mutating! {
     RemoveWorkspaceRequest = "RemoveWorkspace";
     UpdateIdentityRequest = "UpdateIdentity";
     CreateDirectoryRequest = "CreateDirectory";
+    AttachSessionRequest = "AttachSession";
+    DetachSessionRequest = "DetachSession";
+    MoveSessionRequest = "MoveSession";
+}
+
+mutating! {
+    session, "SessionCatalogService";
+    CreateSessionRequest = "CreateSession";
+    UpdateSessionRequest = "UpdateSession";
+    RenameSessionRequest = "RenameSession";
+    StopSessionRequest = "StopSession";
+    ResumeSessionRequest = "ResumeSession";
+    ArchiveSessionRequest = "ArchiveSession";
+    UnarchiveSessionRequest = "UnarchiveSession";
+    DeleteSessionRequest = "DeleteSession";
+    BindRuntimeRequest = "BindRuntime";
+    FinishSessionRequest = "FinishSession";
+    AcquireAttachLeaseRequest = "AcquireAttachLease";
+    ReleaseAttachLeaseRequest = "ReleaseAttachLease";
+    MarkSessionSeenRequest = "MarkSessionSeen";
 }
 
 mutating! {

@@ -1,5 +1,6 @@
 //! Records.
 
+use compozy_domain::workspace::SessionCounts;
 use compozy_domain::{Workspace, WorkspaceId, WorkspaceStatus};
 use compozy_proto::workspace::v1 as pb;
 
@@ -26,6 +27,7 @@ pub fn record(workspace: &Workspace, status: Option<WorkspaceStatus>) -> pb::Wor
         created_at,
         updated_at,
         shares_identity_with,
+        session_counts,
         defect,
     } = workspace;
     pb::Workspace {
@@ -44,8 +46,27 @@ pub fn record(workspace: &Workspace, status: Option<WorkspaceStatus>) -> pb::Wor
         status: status.map_or(pb::WorkspaceStatus::Unspecified, to_wire).into(),
         is_default: *is_default,
         shares_identity_with: shares_identity_with.iter().map(WorkspaceId::to_string).collect(),
-        session_counts: Some(pb::SessionCounts::default()),
+        session_counts: Some(counts(*session_counts)),
         defect: defect.clone(),
+    }
+}
+
+fn counts(counts: SessionCounts) -> pb::SessionCounts {
+    let SessionCounts {
+        starting,
+        active,
+        stopping,
+        stopped,
+        orphaned,
+        archived,
+    } = counts;
+    pb::SessionCounts {
+        starting_count: starting,
+        active_count: active,
+        stopping_count: stopping,
+        stopped_count: stopped,
+        orphaned_count: orphaned,
+        archived_count: archived,
     }
 }
 

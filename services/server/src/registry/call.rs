@@ -224,6 +224,7 @@ impl Registry {
             etag: None,
             allow_missing: true,
             delete_sessions: false,
+            ungroup_live: false,
             reference: String::new(),
         };
         let of_written = move |written: &Written<compozy_store::Removed>| outcome(&written.revision);

@@ -24,6 +24,7 @@ pub mod register;
 mod relink;
 mod remove;
 mod resolve;
+pub mod session;
 mod status;
 mod update;
 
@@ -47,6 +48,7 @@ pub use relink::{RelinkWanted, Relinked};
 pub use remove::RemoveWanted;
 pub use update::{DirsWanted, UpdateWanted};
 
+use crate::config::SessionsConfig;
 use crate::resolution::Resolution;
 use crate::tasks::Tasks;
 
@@ -63,6 +65,8 @@ pub struct Settings {
     pub auto_create: bool,
     /// Whether the first start registers the operator's home.
     pub register_home: bool,
+    /// How long things about sessions may take.
+    pub sessions: SessionsConfig,
 }
 
 /// What the registry works with.

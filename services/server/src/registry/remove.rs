@@ -18,6 +18,8 @@ pub struct RemoveWanted {
     pub allow_missing: bool,
     /// Whether its sessions go too.
     pub delete_sessions: bool,
+    /// Whether live sessions stay, without a workspace; otherwise they keep it from being removed.
+    pub ungroup_live: bool,
 }
 
 impl Registry {
@@ -36,6 +38,7 @@ impl Registry {
                 etag,
                 allow_missing,
                 delete_sessions,
+                ungroup_live,
             } = wanted;
             let id = match registry.find(&call.caller, &reference).await {
                 Ok(workspace) => Some(workspace.id),
@@ -48,6 +51,7 @@ impl Registry {
                 etag,
                 allow_missing,
                 delete_sessions,
+                ungroup_live,
                 reference: reference.text,
             };
             let reply = registry

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use compozy_domain::Scope;
+use compozy_domain::{CatalogError, Scope};
 use compozy_proto::workspace::v1 as pb;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceService;
 use tonic::{Request, Response, Status};
@@ -36,6 +36,27 @@ impl WorkspaceApi {
 
 #[tonic::async_trait]
 impl WorkspaceService for WorkspaceApi {
+    async fn attach_session(
+        &self,
+        _request: Request<pb::AttachSessionRequest>,
+    ) -> Result<Response<pb::AttachSessionResponse>, Status> {
+        Err(status(CatalogError::MethodUnknown))
+    }
+
+    async fn detach_session(
+        &self,
+        _request: Request<pb::DetachSessionRequest>,
+    ) -> Result<Response<pb::DetachSessionResponse>, Status> {
+        Err(status(CatalogError::MethodUnknown))
+    }
+
+    async fn move_session(
+        &self,
+        _request: Request<pb::MoveSessionRequest>,
+    ) -> Result<Response<pb::MoveSessionResponse>, Status> {
+        Err(status(CatalogError::MethodUnknown))
+    }
+
     async fn register_workspace(
         &self,
         request: Request<pb::RegisterWorkspaceRequest>,

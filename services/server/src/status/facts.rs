@@ -115,6 +115,36 @@ impl Facts {
                 facts.precondition_on("durable_id", durable_id);
             }
             CatalogError::Identity { path, fault, remedy } => facts.identity(path, fault, remedy),
+            CatalogError::SessionNotFound { id } => {
+                facts.message = format!("no session has the id '{}': list the sessions", printable(&id));
+                facts.resource = Some(("session", printable(&id)));
+                facts.tell("id", printable(&id));
+            }
+            CatalogError::SessionIdConflict { id } => facts.tell("id", id),
+            CatalogError::SessionState { id, state, .. } => {
+                facts.tell("state", state.as_str());
+                facts.precondition_on("id", id.to_string());
+            }
+            CatalogError::SessionArchived { id } => {
+                facts.tell("state", "archived");
+                facts.precondition_on("id", id.to_string());
+            }
+            CatalogError::SessionCwd { cwd, .. } => facts.precondition_on("path", cwd),
+            CatalogError::LiveSessions {
+                workspace,
+                named,
+                session_count,
+            } => {
+                let ids: Vec<&str> = named.iter().map(compozy_domain::SessionId::as_str).collect();
+                facts.tell("ids", ids.join(","));
+                facts.tell("ids_count", session_count.to_string());
+                facts.precondition_on("name", workspace);
+            }
+            CatalogError::MoveInvalid { id, problem } => {
+                facts.tell("problem", problem);
+                facts.precondition_on("id", id.to_string());
+            }
+            CatalogError::LeaseHeld { holder } => facts.tell("holder", holder),
             CatalogError::IdentityMismatch {
                 path,
                 expected,
@@ -152,6 +182,7 @@ impl Facts {
             }
             CatalogError::DiskFull
             | CatalogError::DeadlineExceeded
+            | CatalogError::LeaseLost
             | CatalogError::TokenMissing
             | CatalogError::TokenInvalid
             | CatalogError::MethodUnknown

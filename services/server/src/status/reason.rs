@@ -16,6 +16,18 @@ pub const fn reason_name(reason: Reason) -> &'static str {
         Reason::ConfigInvalid => "CONFIG_INVALID",
         Reason::NameInvalid => "NAME_INVALID",
         Reason::WorkspaceNotFound => "WORKSPACE_NOT_FOUND",
+        Reason::SessionNotFound => "SESSION_NOT_FOUND",
+        Reason::SessionIdConflict => "SESSION_ID_CONFLICT",
+        Reason::WorkspaceHasLiveSessions => "WORKSPACE_HAS_LIVE_SESSIONS",
+        Reason::WorkspaceMoveInvalid => "WORKSPACE_MOVE_INVALID",
+        Reason::SessionStateConflict => "SESSION_STATE_CONFLICT",
+        Reason::SessionArchived => "SESSION_ARCHIVED",
+        Reason::SessionCwdMismatch => "SESSION_CWD_MISMATCH",
+        Reason::SessionCwdAbsent => "SESSION_CWD_ABSENT",
+        Reason::SessionCwdNotFound => "SESSION_CWD_NOT_FOUND",
+        Reason::SessionCwdNotDirectory => "SESSION_CWD_NOT_DIRECTORY",
+        Reason::LeaseHeld => "LEASE_HELD",
+        Reason::LeaseLost => "LEASE_LOST",
         Reason::ProfileNotFound => "PROFILE_NOT_FOUND",
         Reason::AgentNotFound => "AGENT_NOT_FOUND",
         Reason::DefinitionNotFound => "DEFINITION_NOT_FOUND",
@@ -74,6 +86,7 @@ pub const fn code(reason: Reason) -> Code {
         | Reason::ConfigInvalid
         | Reason::NameInvalid => Code::InvalidArgument,
         Reason::WorkspaceNotFound
+        | Reason::SessionNotFound
         | Reason::ProfileNotFound
         | Reason::AgentNotFound
         | Reason::DefinitionNotFound
@@ -82,6 +95,7 @@ pub const fn code(reason: Reason) -> Code {
         | Reason::WorkspacePathConflict
         | Reason::ProfileNameConflict
         | Reason::ProfileDirectoryExists
+        | Reason::SessionIdConflict
         | Reason::DirectoryExists => Code::AlreadyExists,
         Reason::WorkspaceRootMissing
         | Reason::WorkspaceRootNotDirectory
@@ -97,8 +111,16 @@ pub const fn code(reason: Reason) -> Code {
         | Reason::ProfilePermanent
         | Reason::ProfileInUse
         | Reason::ProfileArchived
+        | Reason::WorkspaceHasLiveSessions
+        | Reason::WorkspaceMoveInvalid
+        | Reason::SessionStateConflict
+        | Reason::SessionArchived
+        | Reason::SessionCwdMismatch
+        | Reason::SessionCwdAbsent
+        | Reason::SessionCwdNotFound
+        | Reason::SessionCwdNotDirectory
         | Reason::RecordNotUnderstood => Code::FailedPrecondition,
-        Reason::EtagMismatch => Code::Aborted,
+        Reason::EtagMismatch | Reason::LeaseHeld | Reason::LeaseLost => Code::Aborted,
         Reason::ResumeTokenExpired => Code::OutOfRange,
         Reason::TooManyWatchers | Reason::RateLimited | Reason::MessageTooLarge | Reason::DiskFull => {
             Code::ResourceExhausted

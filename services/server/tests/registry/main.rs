@@ -17,6 +17,8 @@ mod cases;
 mod client;
 mod daemon;
 mod doubles;
+#[path = "../handed_on.rs"]
+mod handed_on;
 #[allow(dead_code, reason = "shared with the cases of resolution")]
 mod requests;
 mod tree;

@@ -387,3 +387,8 @@ impl CatalogStore for WatchedStore {
         self.inner().close().await;
     }
 }
+
+crate::handed_on::hand_on_sessions!(WatchedStore, |store: &WatchedStore| -> Result<Arc<SqlStore>> {
+    store.inner();
+    Ok(Arc::clone(&store.watched))
+});

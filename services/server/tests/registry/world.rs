@@ -99,6 +99,7 @@ impl Setup {
                 allowed_roots: Vec::new(),
                 auto_create: true,
                 register_home: false,
+                sessions: compozy_server::config::SessionsConfig::default(),
             },
         }
     }

@@ -17,6 +17,8 @@ mod cases;
 mod client;
 mod clock;
 mod entries;
+#[path = "../handed_on.rs"]
+mod handed_on;
 mod server;
 mod watched_store;
 mod world;

@@ -247,3 +247,8 @@ impl CatalogStore for WatchedStore {
         self.watched.close().await;
     }
 }
+
+crate::handed_on::hand_on_sessions!(WatchedStore, |store: &WatchedStore| -> Result<Arc<SqlStore>> {
+    store.inner()?;
+    Ok(Arc::clone(&store.watched))
+});

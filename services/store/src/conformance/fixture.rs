@@ -390,6 +390,7 @@ pub(crate) fn removal(id: &WorkspaceId) -> Remove {
         etag: None,
         allow_missing: false,
         delete_sessions: false,
+        ungroup_live: false,
         reference: id.to_string(),
     }
 }

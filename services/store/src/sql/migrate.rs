@@ -34,6 +34,11 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../migrations/sqlite/0003_profiles.sql"),
         postgres: include_str!("../../migrations/postgres/0003_profiles.sql"),
     },
+    Migration {
+        name: "0004_sessions",
+        sqlite: include_str!("../../migrations/sqlite/0004_sessions.sql"),
+        postgres: include_str!("../../migrations/postgres/0004_sessions.sql"),
+    },
 ];
 
 /// The oldest release that may open a catalog of the newest schema.

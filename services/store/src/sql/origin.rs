@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Row as _};
 
-use crate::sql::session::BEGIN_WRITE_POOLED;
+use crate::sql::server_session::BEGIN_WRITE_POOLED;
 
 /// The server's identity and timeline; NULL while it is in recovery.
 pub(super) const CURRENT: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE \

@@ -14,7 +14,7 @@ use crate::sql::db::{Driver, Faults, Transaction, Tx};
 use crate::sql::hints::Hints;
 use crate::sql::origin::Origin;
 use crate::sql::reach::{PATIENCE, Reach};
-use crate::sql::session::{Manner, TrustedSince, check_server, connect_options, pool_options};
+use crate::sql::server_session::{Manner, TrustedSince, check_server, connect_options, pool_options};
 
 const CONNECTIONS: u32 = 16;
 /// For a read: longer than the server gives a statement, so only where nothing comes back at all.

@@ -58,6 +58,7 @@ pub(crate) fn workspace(mut row: Row, visibility: &Visibility) -> Result<Workspa
         created_at: Timestamp::from_nanos(row.take()?),
         updated_at: Timestamp::from_nanos(row.take()?),
         shares_identity_with: sharers(row.take()?, visibility),
+        session_counts: compozy_domain::workspace::SessionCounts::default(),
         defect,
     })
 }

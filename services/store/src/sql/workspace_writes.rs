@@ -159,6 +159,7 @@ impl Mutation for Register {
             created_at: new.at,
             updated_at: new.at,
             shares_identity_with: Vec::new(),
+            session_counts: compozy_domain::workspace::SessionCounts::default(),
             defect: None,
         };
         insert(tx, &workspace).await?;

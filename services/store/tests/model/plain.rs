@@ -116,6 +116,7 @@ impl Plain {
             created_at: new.at,
             updated_at: new.at,
             shares_identity_with: Vec::new(),
+            session_counts: compozy_domain::workspace::SessionCounts::default(),
             defect: None,
         };
         let outcome = registered(row.id.clone(), row.name.as_str(), true);

@@ -1,0 +1,401 @@
+//! Writing one session: the record, what is known of it while it is live, its counts, its changes of state and its
+//! entry in the log, all in the transaction of the operation.
+
+use compozy_domain::session::change::Outcome;
+use compozy_domain::session::{Live, Transition};
+use compozy_domain::text::fold_for_search;
+use compozy_domain::{
+    ChangeKind, ChangeOp, ChangeReason, NewChange, Session, SessionId, Timestamp, WorkspaceId,
+};
+
+use crate::error::Result;
+use crate::sql::append::append;
+use crate::sql::db::{Tx, Value};
+use crate::sql::dialect::Dialect;
+use crate::sql::select::Conditions;
+use crate::sql::session_counts::count_change;
+use crate::sql::session_documents as documents;
+use crate::sql::session_rows::place_of;
+
+/// Columns of a row that a change may touch, in the order of [`record_binds`].
+const CHANGING: [&str; 36] = [
+    "workspace_id",
+    "place",
+    "rank",
+    "name",
+    "agent",
+    "provider",
+    "model",
+    "type",
+    "hidden",
+    "state",
+    "state_at",
+    "runtime",
+    "runtime_holder",
+    "generation",
+    "stop",
+    "failure",
+    "parent_id",
+    "root_id",
+    "depth",
+    "spawn_role",
+    "permission_mode",
+    "archived_at",
+    "activity",
+    "active_at",
+    "finished_lease",
+    "labels",
+    "has_files",
+    "event_count",
+    "last_sequence",
+    "ledger",
+    "attention",
+    "attention_at",
+    "search",
+    "version",
+    "state_number",
+    "updated_at",
+];
+
+/// What separates the fields of a search text: no field and no query holds it.
+pub(crate) const FIELD_END: char = '\u{1f}';
+
+/// Inserts a session with everything that belongs to it, and appends its entry. `root_dir` is that of its workspace.
+pub(crate) async fn insert_session(
+    tx: &mut Tx,
+    session: &Session,
+    root_dir: Option<&str>,
+    transition: &Transition,
+) -> Result<()> {
+    const FIXED: [&str; 9] = [
+        "id",
+        "host_id",
+        "cwd",
+        "profile_id",
+        "start_cause",
+        "start_by",
+        "snapshot_fingerprint",
+        "origin",
+        "origin_id",
+    ];
+    let mut conditions = Conditions::default();
+    let fixed: [Value; 9] = [
+        session.id.as_str().into(),
+        session.host_id.as_str().into(),
+        session.cwd.as_str().into(),
+        session.profile_id.as_str().into(),
+        session.start.cause.as_str().into(),
+        session.start.by.as_str().into(),
+        session.snapshot_fingerprint.as_str().into(),
+        session.origin.tool.as_str().into(),
+        session.origin.id.as_str().into(),
+    ];
+    let created_at: Value = session.created_at.into();
+    let values = fixed
+        .into_iter()
+        .chain(record_binds(session, root_dir))
+        .chain([created_at]);
+    let values = conditions.bind_all(values);
+    let sql = format!(
+        "INSERT INTO session ({}, {}, created_at) VALUES ({values})",
+        FIXED.join(", "),
+        CHANGING.join(", ")
+    );
+    tx.execute(&sql, conditions.binds()).await?;
+    index_text(tx, session).await?;
+    write_labels(tx, session).await?;
+    if let Some(live) = &session.live {
+        write_live(tx, session, live).await?;
+    }
+    write_transition(tx, &session.id, transition).await?;
+    count_change(tx, None, Some(session)).await?;
+    let change = entry(
+        session,
+        (ChangeOp::Upserted, ChangeReason::Created),
+        None,
+        session.created_at,
+    );
+    append(tx, &change).await
+}
+
+/// Writes what an outcome changes, and appends its entry, if it has one.
+pub(crate) async fn apply(
+    tx: &mut Tx,
+    before: &Session,
+    outcome: &Outcome,
+    root_dir: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
+    let next = &outcome.next;
+    if next.live != before.live || (next.live.is_some() && next.activity != before.activity) {
+        match &next.live {
+            Some(live) => write_live(tx, next, live).await?,
+            None => forget_live(tx, &next.id).await?,
+        }
+    }
+    // A heartbeat without news leaves the record alone: its activity is in the row of the live ones.
+    if outcome.entry.is_some() {
+        write_record(tx, before, next, root_dir).await?;
+    }
+    if let Some(transition) = &outcome.transition {
+        write_transition(tx, &next.id, transition).await?;
+    }
+    if let Some(reason) = outcome.entry {
+        let change = entry(next, (ChangeOp::Upserted, reason), before.workspace_id(), now);
+        append(tx, &change).await?;
+    }
+    Ok(())
+}
+
+/// Writes every column of a row that differs.
+pub(crate) async fn write_record(
+    tx: &mut Tx,
+    before: &Session,
+    next: &Session,
+    root_dir: Option<&str>,
+) -> Result<()> {
+    let mut conditions = Conditions::default();
+    let id = conditions.bind(next.id.as_str());
+    let (old, new) = (record_binds(before, root_dir), record_binds(next, root_dir));
+    let mut columns: Vec<String> = Vec::new();
+    for ((column, old), new) in CHANGING.iter().zip(old).zip(new) {
+        // The copy that the store keeps of it may be behind what is known of the live session.
+        let is_copy = matches!(*column, "activity" | "active_at");
+        if old != new || is_copy {
+            let value = conditions.bind(new);
+            columns.push(format!("{column} = {value}"));
+        }
+    }
+    let sql = format!("UPDATE session SET {} WHERE id = {id}", columns.join(", "));
+    tx.execute(&sql, conditions.binds()).await?;
+    if search_text(before) != search_text(next) {
+        forget_text(tx, &next.id).await?;
+        index_text(tx, next).await?;
+    }
+    if before.labels != next.labels {
+        forget_labels(tx, &next.id).await?;
+        write_labels(tx, next).await?;
+    }
+    count_change(tx, Some(before), Some(next)).await
+}
+
+/// Removes a session with everything that belongs to it and remembers its id. Appends nothing.
+pub(crate) async fn remove_session(tx: &mut Tx, session: &Session, now: Timestamp) -> Result<()> {
+    forget_text(tx, &session.id).await?;
+    forget_labels(tx, &session.id).await?;
+    forget_live(tx, &session.id).await?;
+    let id: Value = session.id.as_str().into();
+    for sql in [
+        "DELETE FROM session_transition WHERE session_id = $1",
+        "DELETE FROM session WHERE id = $1",
+    ] {
+        tx.execute(sql, std::slice::from_ref(&id)).await?;
+    }
+    let sql = "INSERT INTO deleted_session (id, at) VALUES ($1, $2)";
+    tx.execute(sql, &[id, now.into()]).await?;
+    count_change(tx, Some(session), None).await
+}
+
+/// An entry about a session.
+pub(crate) fn entry(
+    session: &Session,
+    (op, reason): (ChangeOp, ChangeReason),
+    from: Option<&WorkspaceId>,
+    at: Timestamp,
+) -> NewChange {
+    let workspace_id = session.workspace_id().cloned();
+    NewChange {
+        kind: ChangeKind::Session,
+        op,
+        reason,
+        host_id: session.host_id.clone(),
+        from_workspace_id: from.filter(|from| Some(*from) != workspace_id.as_ref()).cloned(),
+        workspace_id,
+        session_id: Some(session.id.clone()),
+        profile_id: None,
+        internal: session.is_internal(),
+        version: session.version,
+        session_count: 0,
+        at,
+    }
+}
+
+/// Which lists a session is in: 0 all, 1 those of archived, 2 those of internal ones, 3 those of both.
+pub(crate) fn hidden(session: &Session) -> i64 {
+    i64::from(session.archived_at.is_some()) + 2 * i64::from(session.is_internal())
+}
+
+/// The folded text that queries look into. The name of the workspace is not in it: that one is looked up.
+pub(crate) fn search_text(session: &Session) -> String {
+    let fields = [
+        session.id.as_str(),
+        session.name.as_str(),
+        session.agent.as_str(),
+        session.provider.as_str(),
+    ];
+    let folded: Vec<String> = fields.iter().map(|field| fold_for_search(field)).collect();
+    folded.join(&FIELD_END.to_string())
+}
+
+fn record_binds(session: &Session, root_dir: Option<&str>) -> Vec<Value> {
+    let failure = session.stop.as_ref().and_then(|stop| stop.failure.as_ref());
+    let text = |text: &str| Value::from(text);
+    vec![
+        text(session.workspace_id().map_or("", WorkspaceId::as_str)),
+        place_of(
+            &session.canonical_cwd,
+            root_dir.filter(|_| session.workspace.is_some()),
+        )
+        .into(),
+        session
+            .rank
+            .as_ref()
+            .map_or(&[][..], |rank| rank.as_bytes())
+            .into(),
+        text(&session.name),
+        text(&session.agent),
+        text(&session.provider),
+        text(&session.model),
+        text(session.session_type.as_str()),
+        hidden(session).into(),
+        text(session.state.as_str()),
+        session.state_at.into(),
+        text(session.runtime.as_str()),
+        text(&session.runtime_holder),
+        session.generation.into(),
+        Value::Text(session.stop.as_ref().map(documents::write_stop)),
+        text(failure.map_or("", |failure| failure.kind.as_str())),
+        Value::Text(session.lineage.parent.as_ref().map(ToString::to_string)),
+        text(session.lineage.root.as_str()),
+        i64::from(session.lineage.depth).into(),
+        text(&session.lineage.spawn_role),
+        text(session.permission_mode.as_str()),
+        Value::Int(session.archived_at.map(Timestamp::nanos)),
+        Value::Text(session.activity.as_ref().map(documents::write_activity)),
+        session.active_at().into(),
+        Value::Bytes(session.finished_lease.as_ref().map(|hash| hash.0.to_vec())),
+        documents::write_labels(&session.labels).into(),
+        session.has_files.into(),
+        session.event_count.into(),
+        session.last_sequence.into(),
+        Value::Text(session.ledger.as_ref().map(documents::write_ledger)),
+        session.attention.class.number().into(),
+        session.attention.at.into(),
+        search_text(session).into(),
+        session.version.into(),
+        session.state_number.into(),
+        session.updated_at.into(),
+    ]
+}
+
+async fn write_live(tx: &mut Tx, session: &Session, live: &Live) -> Result<()> {
+    let Live {
+        lease,
+        prompting,
+        stalled,
+        waiting_for_auth,
+        waiting_for_input,
+        settled_at,
+        attach,
+        announced,
+    } = live;
+    let lease = lease.as_ref();
+    let nanos = |at: Option<Timestamp>| Value::Int(at.map(Timestamp::nanos));
+    let ttl = lease.map(|lease| i64::try_from(lease.ttl.as_nanos()).unwrap_or(i64::MAX));
+    let binds: [Value; 16] = [
+        session.id.as_str().into(),
+        Value::Bytes(lease.map(|lease| lease.hash.0.to_vec())),
+        Value::Int(ttl),
+        nanos(lease.map(|lease| lease.expires_at)),
+        nanos(lease.map(|lease| lease.bound_at)),
+        nanos(lease.and_then(|lease| lease.heartbeat_at)),
+        (*prompting).into(),
+        (*stalled).into(),
+        (*waiting_for_auth).into(),
+        (*waiting_for_input).into(),
+        nanos(*settled_at),
+        Value::Text(attach.as_ref().map(|attach| attach.holder.clone())),
+        nanos(attach.as_ref().map(|attach| attach.expires_at)),
+        Value::Text(announced.map(|announced| announced.badge.as_str().to_owned())),
+        Value::Text(announced.map(|announced| announced.health.as_str().to_owned())),
+        Value::Text(session.activity.as_ref().map(documents::write_activity)),
+    ];
+    let sql = "INSERT INTO session_live (session_id, lease_hash, lease_ttl, lease_expires_at, lease_bound_at, \
+               heartbeat_at, prompting, stalled, waiting_for_auth, waiting_for_input, settled_at, attach_holder, \
+               attach_expires_at, announced_badge, announced_health, activity) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
+               ON CONFLICT (session_id) DO UPDATE SET lease_hash = excluded.lease_hash, \
+               lease_ttl = excluded.lease_ttl, lease_expires_at = excluded.lease_expires_at, \
+               lease_bound_at = excluded.lease_bound_at, heartbeat_at = excluded.heartbeat_at, \
+               prompting = excluded.prompting, stalled = excluded.stalled, \
+               waiting_for_auth = excluded.waiting_for_auth, waiting_for_input = excluded.waiting_for_input, \
+               settled_at = excluded.settled_at, attach_holder = excluded.attach_holder, \
+               attach_expires_at = excluded.attach_expires_at, announced_badge = excluded.announced_badge, \
+               announced_health = excluded.announced_health, activity = excluded.activity";
+    tx.execute(sql, &binds).await?;
+    Ok(())
+}
+
+async fn forget_live(tx: &mut Tx, id: &SessionId) -> Result<()> {
+    let sql = "DELETE FROM session_live WHERE session_id = $1";
+    tx.execute(sql, &[id.as_str().into()]).await?;
+    Ok(())
+}
+
+async fn write_labels(tx: &mut Tx, session: &Session) -> Result<()> {
+    if session.labels.is_empty() {
+        return Ok(());
+    }
+    let mut conditions = Conditions::default();
+    let id = conditions.bind(session.id.as_str());
+    let mut rows: Vec<String> = Vec::with_capacity(session.labels.len());
+    for (key, value) in &session.labels {
+        let (key, value) = (conditions.bind(key.as_str()), conditions.bind(value.as_str()));
+        rows.push(format!("({id}, {key}, {value})"));
+    }
+    let sql = format!(
+        "INSERT INTO session_label (session_id, key, value) VALUES {}",
+        rows.join(", ")
+    );
+    tx.execute(&sql, conditions.binds()).await?;
+    Ok(())
+}
+
+async fn forget_labels(tx: &mut Tx, id: &SessionId) -> Result<()> {
+    let sql = "DELETE FROM session_label WHERE session_id = $1";
+    tx.execute(sql, &[id.as_str().into()]).await?;
+    Ok(())
+}
+
+pub(crate) async fn write_transition(tx: &mut Tx, id: &SessionId, transition: &Transition) -> Result<()> {
+    let Transition { state, at, cause, by } = transition;
+    let sql = "INSERT INTO session_transition (session_id, number, state, at, cause, by_whom) \
+               SELECT $1, COALESCE(MAX(number), 0) + 1, $2, $3, $4, $5 FROM session_transition WHERE session_id = $1";
+    let binds = [
+        id.as_str().into(),
+        state.as_str().into(),
+        (*at).into(),
+        cause.as_str().into(),
+        by.as_str().into(),
+    ];
+    tx.execute(sql, &binds).await?;
+    Ok(())
+}
+
+/// Puts a session into the index of texts. Postgres keeps its index by itself.
+async fn index_text(tx: &mut Tx, session: &Session) -> Result<()> {
+    if tx.dialect() == Dialect::Sqlite {
+        let sql =
+            "INSERT INTO session_search (rowid, search) SELECT number, search FROM session WHERE id = $1";
+        tx.execute(sql, &[session.id.as_str().into()]).await?;
+    }
+    Ok(())
+}
+
+async fn forget_text(tx: &mut Tx, id: &SessionId) -> Result<()> {
+    if tx.dialect() == Dialect::Sqlite {
+        let sql = "DELETE FROM session_search WHERE rowid = (SELECT number FROM session WHERE id = $1)";
+        tx.execute(sql, &[id.as_str().into()]).await?;
+    }
+    Ok(())
+}
