@@ -7,7 +7,6 @@ pub mod classification;
 pub mod fields;
 pub mod filter;
 pub mod health;
-pub mod redact;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -602,3 +601,6 @@ pub fn is_internal(session_type: SessionType, spawn_role: &str) -> bool {
         || spawn_role.eq_ignore_ascii_case("memory-extractor")
         || spawn_role.eq_ignore_ascii_case("auto-title")
 }
+
+#[cfg(test)]
+mod tests;

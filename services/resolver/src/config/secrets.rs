@@ -1,10 +1,12 @@
 //! What is a secret, and what is shown in its place. In doubt it is one: a word too many that reads `<redacted>` costs
 //! a look into the file, one too few costs a key.
 
+mod prose;
 mod shown;
 mod text;
 mod url;
 
+pub use prose::redacted;
 pub use shown::shown_value;
 pub(crate) use shown::{hides, hides_all, shown, shown_list, shown_tree};
 pub use text::shown_text;
