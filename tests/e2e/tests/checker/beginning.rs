@@ -6,11 +6,14 @@ use compozy_e2e::Draw;
 use compozy_proto::change::v1::WatchStart;
 use compozy_proto::page::v1::PageInfo;
 use compozy_proto::profile::v1::ListProfilesRequest;
+use compozy_proto::session::v1::ListSessionsRequest;
 use compozy_proto::workspace::v1::ListWorkspacesRequest;
 
+use crate::call::row_of_session;
 use crate::catalog::{Catalog, Row, State};
 use crate::entry::Record;
 use crate::history::{Listed, Origin};
+use crate::listing::every_session;
 use crate::watching::{Token, Watching};
 
 /// Where a stream begins: what is asked for, and what is written down.
@@ -86,10 +89,10 @@ impl Watching {
 
     async fn page_beginning(&mut self) -> Option<Beginning> {
         let server = self.draw.below(self.clients.len());
-        let (listed, (rows, page)) = if self.draw.one_in(3) {
-            (Listed::Profiles, self.page_of_profiles(server).await?)
-        } else {
-            (Listed::Workspaces, self.page_of_workspaces(server).await?)
+        let (listed, (rows, page)) = match self.draw.below(3) {
+            0 => (Listed::Profiles, self.page_of_profiles(server).await?),
+            1 => (Listed::Sessions, self.page_of_sessions(server).await?),
+            _ => (Listed::Workspaces, self.page_of_workspaces(server).await?),
         };
         Some(Beginning {
             origin: Origin::Page {
@@ -127,6 +130,16 @@ impl Watching {
             record: Record::Profile(row.id),
             state: State::Version(row.version),
         });
+        Some((rows.collect(), answer.page?))
+    }
+
+    async fn page_of_sessions(&self, server: usize) -> Option<(Vec<Row>, PageInfo)> {
+        let request = ListSessionsRequest {
+            limit: 100,
+            ..every_session()
+        };
+        let answer = self.clients[server].list_sessions(request).await.ok()?;
+        let rows = answer.sessions.into_iter().map(row_of_session);
         Some((rows.collect(), answer.page?))
     }
 

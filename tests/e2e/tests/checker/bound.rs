@@ -38,8 +38,10 @@ impl Bound {
     /// From where on an entry has to come to a filter. One that belongs to no workspace comes for those of the filter:
     /// it is due where the last of them is.
     pub(crate) fn due_for(&self, entry: &Entry, filter: &Filter) -> usize {
-        if !entry.workspace.is_empty() || filter.workspaces.is_empty() {
-            return self.due(&entry.workspace);
+        let seen = filter.sees(entry);
+        let workspace = seen.as_ref().map_or("", |seen| seen.workspace.as_str());
+        if !workspace.is_empty() || filter.workspaces.is_empty() {
+            return self.due(workspace);
         }
         let dues = filter.workspaces.iter().map(|workspace| self.due(workspace));
         dues.max().unwrap_or(self.due)

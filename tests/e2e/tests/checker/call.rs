@@ -6,6 +6,7 @@ use std::time::Duration;
 use compozy_proto::change::v1::catalog_change_service_client::CatalogChangeServiceClient;
 use compozy_proto::change::v1::watch_catalog_response::Message;
 use compozy_proto::change::v1::{self as pb, WatchCatalogRequest, WatchCatalogResponse, row};
+use compozy_proto::session::v1::Session;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -114,8 +115,20 @@ fn shown(row: pb::Row) -> Option<Row> {
             Record::Selection(row.workspace_id),
             State::Selected(row.profile_id),
         ),
+        row::Record::Session(row) => return Some(row_of_session(row)),
     };
     Some(Row { record, state })
+}
+
+/// A session as a page, a snapshot or a change shows it.
+pub(crate) fn row_of_session(session: Session) -> Row {
+    Row {
+        record: Record::Session(session.id),
+        state: State::Session {
+            version: session.version,
+            workspace: session.workspace_id,
+        },
+    }
 }
 
 /// What a status says about the stream. One without a reason of the contract was made on the way.

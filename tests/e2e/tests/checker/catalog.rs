@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use compozy_proto::change::v1::{ChangeKind, ChangeOp};
+use compozy_proto::change::v1::{ChangeKind, ChangeOp, RemovedSessions};
 
 use crate::entry::{Entry, Record};
 
@@ -13,6 +13,13 @@ pub(crate) enum State {
     Version(i64),
     /// Of a selection: the profile. Its row has no version.
     Selected(String),
+    /// Of a session: also where it belongs, or nowhere.
+    Session {
+        /// Its version.
+        version: i64,
+        /// The workspace, or empty.
+        workspace: String,
+    },
 }
 
 /// A record as an answer, a snapshot or a change shows it.
@@ -48,20 +55,24 @@ impl Catalog {
         self.states.retain(|record, state| keeps(record, state));
     }
 
-    /// Applies an entry, and answers the records that it stands for. That of a workspace takes its selection along,
-    /// and that of a profile every selection of it.
+    /// Applies an entry, and answers the records that it stands for. That of a workspace takes its selection along and
+    /// what becomes of its sessions, and that of a profile every selection of it.
     pub(crate) fn apply(&mut self, entry: &Entry) -> Vec<Record> {
         if !entry.is_of_record() {
             return Vec::new();
         }
         let mut changed = vec![entry.record()];
         match (entry.op, entry.kind) {
-            (ChangeOp::Deleted, _) => {
+            (ChangeOp::Deleted, kind) => {
                 changed.extend(self.selections_with(entry));
                 for record in &changed {
                     self.states.remove(record);
                 }
+                if kind == ChangeKind::Workspace {
+                    changed.extend(self.let_sessions_go(entry));
+                }
             }
+            (_, ChangeKind::Session) => self.apply_to_session(entry),
             (_, ChangeKind::Selection) => {
                 self.states
                     .insert(entry.record(), State::Selected(entry.profile.clone()));
@@ -76,6 +87,35 @@ impl Catalog {
             }
         }
         changed
+    }
+
+    /// A page or a snapshot may be ahead of the changes that follow it.
+    fn apply_to_session(&mut self, entry: &Entry) {
+        let known = self.states.get(&entry.record());
+        let is_ahead = matches!(known, Some(State::Session { version, .. }) if *version > entry.version);
+        if !is_ahead {
+            let state = State::Session {
+                version: entry.version,
+                workspace: entry.workspace.clone(),
+            };
+            self.states.insert(entry.record(), state);
+        }
+    }
+
+    /// The sessions of a removed workspace go, or stay without one: as their next version, without an entry.
+    fn let_sessions_go(&mut self, entry: &Entry) -> Vec<Record> {
+        let of_it = |state: &State| matches!(state, State::Session { workspace, .. } if *workspace == entry.workspace);
+        let sessions = self.states.iter().filter(|(_, state)| of_it(state));
+        let sessions: Vec<Record> = sessions.map(|(record, _)| record.clone()).collect();
+        for record in &sessions {
+            if entry.removed == RemovedSessions::Deleted {
+                self.states.remove(record);
+            } else if let Some(State::Session { version, workspace }) = self.states.get_mut(record) {
+                *version += 1;
+                workspace.clear();
+            }
+        }
+        sessions
     }
 
     /// The selections that go with a removed record.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use compozy_proto::change::v1::{ChangeKind, ChangeOp, ResyncReason};
+use compozy_proto::change::v1::{ChangeKind, ChangeOp, RemovedSessions, ResyncReason};
 
 use crate::catalog::{Catalog, Row, State};
 use crate::check::check;
@@ -17,6 +17,7 @@ mod log;
 mod profile_streams;
 mod profiles;
 mod resuming;
+mod sessions;
 mod snapshots;
 mod streams;
 
@@ -194,6 +195,10 @@ fn subject(action: Action, id: &str) -> (Record, String) {
             let (workspace, profile) = id.split_once(' ').unwrap();
             (Record::Selection(workspace.to_owned()), profile.to_owned())
         }
+        ChangeKind::Session | ChangeKind::AccountOrder => {
+            let (session, _) = id.split_once(' ').unwrap();
+            (Record::Session(session.to_owned()), String::new())
+        }
         _ => (Record::Workspace(id.to_owned()), String::new()),
     }
 }
@@ -201,13 +206,20 @@ fn subject(action: Action, id: &str) -> (Record, String) {
 fn entry(action: Action, id: &str, version: i64, at: i64) -> Entry {
     let (kind, reason) = told_as(action);
     let (record, selects) = subject(action, id);
-    let (workspace, profile) = match record {
-        Record::Workspace(id) => (id, String::new()),
-        Record::Profile(id) => (String::new(), id),
-        Record::Selection(workspace) => (workspace, selects),
-    };
+    let (mut workspace, mut from, mut session, mut profile) = Default::default();
+    match record {
+        Record::Workspace(id) => workspace = id,
+        Record::Profile(id) => profile = id,
+        Record::Selection(id) => (workspace, profile) = (id, selects),
+        // `session before>now`, each side may be empty.
+        Record::Session(own) => {
+            let places = id.split_once(' ').unwrap().1.split_once('>').unwrap();
+            session = own;
+            (from, workspace) = (places.0.to_owned(), places.1.to_owned());
+        }
+    }
     let op = match action {
-        Action::Remove | Action::DeleteProfile | Action::Forget => ChangeOp::Deleted,
+        Action::Remove | Action::DeleteProfile | Action::DeleteSession | Action::Forget => ChangeOp::Deleted,
         _ => ChangeOp::Upserted,
     };
     Entry {
@@ -215,7 +227,11 @@ fn entry(action: Action, id: &str, version: i64, at: i64) -> Entry {
         op,
         reason,
         workspace,
+        from,
+        session,
         profile,
+        removed: RemovedSessions::Unspecified,
+        session_count: 0,
         version,
         at: at.into(),
     }

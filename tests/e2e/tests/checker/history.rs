@@ -62,6 +62,33 @@ pub(crate) enum Action {
     /// Of a profile that was selected there before, and perhaps still is.
     SelectAgain,
     Forget,
+    CreateSession,
+    RenameSession,
+    LabelSession,
+    /// A stop, the runtime's last word, a resume.
+    ChangeState,
+    /// A heartbeat that changes what the runtime waits for.
+    Beat,
+    ArchiveSession,
+    UnarchiveSession,
+    /// An operator's lease.
+    Enter,
+    DeleteSession,
+    Attach,
+    Detach,
+    MoveSession,
+}
+
+impl Action {
+    /// Whether its entry is about an order and tells no version of its own.
+    pub(crate) fn is_move(self) -> bool {
+        matches!(self, Self::Move | Self::MoveSession)
+    }
+
+    /// Whether its answer does not say which entry is its own.
+    pub(crate) fn is_nameless(self) -> bool {
+        self.is_move() || matches!(self, Self::Attach | Self::Detach)
+    }
 }
 
 /// One write of one writer.
@@ -148,6 +175,7 @@ pub(crate) enum Origin {
 pub(crate) enum Listed {
     Workspaces,
     Profiles,
+    Sessions,
 }
 
 #[derive(Debug, Clone)]

@@ -3,9 +3,11 @@
 use compozy_client::Client;
 use compozy_e2e::{by_id, list_all};
 use compozy_proto::profile::v1::{GetActiveProfileRequest, ListProfilesRequest};
+use compozy_proto::session::v1::{ArchiveFilter, ListSessionsRequest, SessionFilter};
 use compozy_proto::workspace::v1::ProfileSource;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 
+use crate::call::row_of_session;
 use crate::catalog::{Catalog, Row, State};
 use crate::entry::Record;
 
@@ -37,9 +39,24 @@ pub(crate) async fn listed(client: &Client) -> Catalog {
             });
         }
     }
+    let mut sessions = client.session_rows(every_session());
+    while let Some(session) = sessions.try_next().await.unwrap() {
+        rows.push(row_of_session(session));
+    }
     let selected = stream::iter(places).map(|place| selected(client, place));
     let selected: Vec<Option<Row>> = selected.buffer_unordered(AT_ONCE).collect().await;
     Catalog::of(rows.into_iter().chain(selected.into_iter().flatten()))
+}
+
+/// All sessions but internal ones, which nobody makes here.
+pub(crate) fn every_session() -> ListSessionsRequest {
+    ListSessionsRequest {
+        filter: Some(SessionFilter {
+            archive: ArchiveFilter::Include.into(),
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
 }
 
 /// The profile that is active in a place because it was selected there.

@@ -6,7 +6,7 @@ use compozy_proto::change::v1::{ChangeKind, ChangeReason};
 
 use crate::catalog::State;
 use crate::entry::{Entry, Record};
-use crate::history::{Action, History, Outcome, Write};
+use crate::history::{History, Outcome, Write};
 use crate::reference::{Reference, told_as};
 use crate::transition_check::{check_transitions, is_archived};
 use crate::violation::{Rule, Violation};
@@ -45,12 +45,17 @@ fn positions(history: &History, reference: &Reference, found: &mut Vec<Violation
 }
 
 /// Of each record from 1 on, dense, in order, and nothing after the removal. A move carries the version at its time.
+///
+/// A session that a removed workspace leaves behind is at its next version without an entry of its own.
 fn versions(reference: &Reference, found: &mut Vec<Violation>) {
     let mut newest: HashMap<Record, &Entry> = HashMap::new();
-    for logged in &reference.entries {
+    for (place, logged) in reference.entries.iter().enumerate() {
         let entry = &logged.entry;
         let before = newest.get(&entry.record()).copied();
-        let last = before.map_or(0, |before| before.version);
+        let last = match reference.state_at(&entry.record(), place) {
+            Some(State::Session { version, .. }) => *version,
+            _ => before.map_or(0, |before| before.version),
+        };
         let gone = before.is_some_and(Entry::is_removal);
         let expected = last + i64::from(entry.is_of_record());
         // A selection is never created: it is updated for the first time.
@@ -78,7 +83,7 @@ fn answers(history: &History, reference: &Reference, found: &mut Vec<Violation>)
         let Outcome::Answered { wrote: true, .. } = write.outcome else {
             continue;
         };
-        if write.action == Action::Move {
+        if write.action.is_nameless() {
             continue;
         }
         let place = reference.place_of_write(write);
@@ -174,7 +179,7 @@ fn lists(history: &History, reference: &Reference, found: &mut Vec<Violation>) {
     let mut expected = reference.catalog_at(reference.len());
     expected.retain(|_, state| match state {
         State::Selected(profile) => !is_archived(reference, profile),
-        State::Version(_) => true,
+        State::Version(_) | State::Session { .. } => true,
     });
     for (server, list) in history.lists.iter().enumerate() {
         if *list != expected {

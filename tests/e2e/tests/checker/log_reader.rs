@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use compozy_e2e::Environment;
-use compozy_proto::change::v1::{ChangeKind, ChangeOp, ChangeReason};
+use compozy_proto::change::v1::{ChangeKind, ChangeOp, ChangeReason, RemovedSessions};
 use rusqlite::{Connection, OpenFlags};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Row as _};
@@ -15,7 +15,8 @@ use crate::history::Log;
 
 /// Positions below the newest one that are read again: nothing may turn up there.
 const OVERLAP: i64 = 500;
-const COLUMNS: &str = "position, kind, op, reason, workspace_id, profile_id, version, at";
+const COLUMNS: &str = "position, kind, op, reason, workspace_id, from_workspace_id, session_id, profile_id, version, \
+                       session_count, at";
 /// Of one read. The database may be down.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks at a log that may still grow.
@@ -25,8 +26,10 @@ const SETTLING_PAUSE: Duration = Duration::from_millis(100);
 const KEEP_IN_SQLITE: &str = "\
     CREATE TABLE trimmed AS SELECT * FROM change WHERE 0; \
     CREATE TRIGGER keep_trimmed AFTER DELETE ON change BEGIN \
-      INSERT INTO trimmed (position, kind, op, reason, workspace_id, profile_id, version, at) \
-      VALUES (OLD.position, OLD.kind, OLD.op, OLD.reason, OLD.workspace_id, OLD.profile_id, OLD.version, OLD.at); \
+      INSERT INTO trimmed (position, kind, op, reason, workspace_id, from_workspace_id, session_id, profile_id, \
+      version, session_count, at) \
+      VALUES (OLD.position, OLD.kind, OLD.op, OLD.reason, OLD.workspace_id, OLD.from_workspace_id, OLD.session_id, \
+      OLD.profile_id, OLD.version, OLD.session_count, OLD.at); \
     END";
 const KEEP_IN_POSTGRES: &str = "\
     CREATE TABLE trimmed (LIKE change); \
@@ -42,7 +45,7 @@ pub(crate) enum Source {
 }
 
 /// A row of the log.
-type Row = (Position, [String; 3], [Option<String>; 2], i64, i64);
+type Row = (Position, [String; 3], [Option<String>; 4], [i64; 3]);
 
 /// What one read found.
 struct Found {
@@ -126,8 +129,8 @@ impl LogReader {
     fn take(&mut self, found: Found) {
         self.log.floor = found.floor;
         let newest = self.newest;
-        for (position, words, ids, version, at) in found.rows {
-            let entry = entry(&words, ids, version, at);
+        for (position, words, ids, numbers) in found.rows {
+            let entry = entry(&words, ids, numbers);
             let before = self.log.entries.get(&position);
             let is_steady = match before {
                 Some(before) => *before == entry,
@@ -179,8 +182,9 @@ fn in_sqlite(path: &Path, after: Position) -> rusqlite::Result<Found> {
     let mut statement = snapshot.prepare(&sql)?;
     let rows = statement.query_map([after], |row| {
         let words = [row.get(1)?, row.get(2)?, row.get(3)?];
-        let ids = [row.get(4)?, row.get(5)?];
-        Ok((row.get(0)?, words, ids, row.get(6)?, row.get(7)?))
+        let ids = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?];
+        let numbers = [row.get(8)?, row.get(9)?, row.get(10)?];
+        Ok((row.get(0)?, words, ids, numbers))
     })?;
     Ok(Found {
         floor,
@@ -213,10 +217,9 @@ async fn in_postgres(url: &str, after: Position) -> Result<Found, sqlx::Error> {
     };
     for row in rows {
         let words = [row.try_get(1)?, row.try_get(2)?, row.try_get(3)?];
-        let ids = [row.try_get(4)?, row.try_get(5)?];
-        found
-            .rows
-            .push((row.try_get(0)?, words, ids, row.try_get(6)?, row.try_get(7)?));
+        let ids = [row.try_get(4)?, row.try_get(5)?, row.try_get(6)?, row.try_get(7)?];
+        let numbers = [row.try_get(8)?, row.try_get(9)?, row.try_get(10)?];
+        found.rows.push((row.try_get(0)?, words, ids, numbers));
     }
     Ok(found)
 }
@@ -224,14 +227,13 @@ async fn in_postgres(url: &str, after: Position) -> Result<Found, sqlx::Error> {
 /// The stored words are the contract's names, but for the two kinds of a removal.
 fn entry(
     [kind, op, reason]: &[String; 3],
-    [workspace, profile]: [Option<String>; 2],
-    version: i64,
-    at: i64,
+    [workspace, from, session, profile]: [Option<String>; 4],
+    [version, session_count, at]: [i64; 3],
 ) -> Entry {
-    let reason = if reason.starts_with("removed") {
-        "removed"
-    } else {
-        reason
+    let (reason, removed) = match reason.as_str() {
+        "removed_sessions_kept" => ("removed", RemovedSessions::Kept),
+        "removed_sessions_deleted" => ("removed", RemovedSessions::Deleted),
+        reason => (reason, RemovedSessions::Unspecified),
     };
     let name = |prefix: &str, word: &str| format!("CHANGE_{prefix}_{}", word.to_uppercase());
     Entry {
@@ -239,7 +241,11 @@ fn entry(
         op: ChangeOp::from_str_name(&name("OP", op)).unwrap(),
         reason: ChangeReason::from_str_name(&name("REASON", reason)).unwrap(),
         workspace: workspace.unwrap_or_default(),
+        from: from.unwrap_or_default(),
+        session: session.unwrap_or_default(),
         profile: profile.unwrap_or_default(),
+        removed,
+        session_count,
         version,
         at: at.into(),
     }

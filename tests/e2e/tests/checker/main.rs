@@ -29,6 +29,7 @@ mod profile_traffic;
 mod reference;
 mod rounds;
 mod servers;
+mod session_traffic;
 mod settling;
 mod stream_check;
 mod traffic;

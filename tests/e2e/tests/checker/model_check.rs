@@ -23,7 +23,7 @@ pub(crate) fn check_snapshot(stream: &Stream, name: &str, reference: &Reference)
             let detail = format!("{name}: a second row of {:?}", row.record);
             found.push(Violation::new(Rule::Snapshot, detail));
         }
-        if !stream.filter.shows(&row.record) {
+        if !stream.filter.shows(&row.record, &row.state) {
             let detail = format!("{name}: {row:?} is not what was asked for");
             found.push(Violation::new(Rule::Filter, detail));
         }
@@ -35,14 +35,16 @@ pub(crate) fn check_snapshot(stream: &Stream, name: &str, reference: &Reference)
     }
     // The answer to one write says that those before it, too, were there.
     let before = reference.answered_before(stream.opened);
-    for record in reference.records().filter(|record| stream.filter.shows(record)) {
-        let row = rows.get(record);
-        let at_the_call = reference.state_at(record, before);
+    for record in reference.records() {
+        let shown =
+            |state: Option<&'_ State>| state.filter(|state| stream.filter.shows(record, state)).cloned();
+        let row = shown(rows.get(record));
+        let at_the_call = shown(reference.state_at(record, before));
         let mut later = reference.states_from(record, before).filter(|(place, _)| {
             let begun = reference.entries[*place].begun;
             begun.is_none_or(|begun| begun < synced.at)
         });
-        if row != at_the_call && !later.any(|(_, state)| state == row) {
+        if row != at_the_call && !later.any(|(_, state)| shown(state) == row) {
             let detail =
                 format!("{name}: the row of {record:?} is {row:?}, at the call it was at {at_the_call:?}");
             found.push(Violation::new(Rule::Snapshot, detail));
@@ -73,12 +75,13 @@ pub(crate) fn check_model(
             _ => None,
         });
     let until = newest.max().map_or(0, |newest| newest + 1).max(reference.quiet);
-    let knows = |record: &Record, _: &State| stream.filter.shows(record) && model.begins_with(record);
+    let knows =
+        |record: &Record, state: &State| stream.filter.shows(record, state) && model.begins_with(record);
     let mut expected = reference.catalog_at(until);
     expected.retain(knows);
     let mut known = model.catalog.clone();
     // What it was not to hear of at all is one too many.
-    known.retain(|record, state| knows(record, state) || !stream.filter.shows(record));
+    known.retain(|record, state| knows(record, state) || !stream.filter.shows(record, state));
     if known == expected {
         return Vec::new();
     }
@@ -100,6 +103,7 @@ impl Model {
             (_, None) => true,
             (Record::Workspace(_), Some(listed)) => listed == Listed::Workspaces,
             (Record::Profile(_), Some(listed)) => listed == Listed::Profiles,
+            (Record::Session(_), Some(listed)) => listed == Listed::Sessions,
             (Record::Selection(_), Some(_)) => false,
         }
     }
@@ -123,7 +127,7 @@ fn model(watcher: &Watcher, number: usize, count: usize, log_is_whole: bool) -> 
             ..
         } => {
             let mut catalog = rows.clone();
-            catalog.retain(|record, _| stream.filter.shows(record));
+            catalog.retain(|record, state| stream.filter.shows(record, state));
             Model {
                 catalog,
                 listed: Some(*listed),
@@ -135,6 +139,12 @@ fn model(watcher: &Watcher, number: usize, count: usize, log_is_whole: bool) -> 
         match &received.event {
             Event::Change { entry, .. } => {
                 model.catalog.apply(entry);
+                // Sessions of a removed workspace may be where it does not look.
+                let filter = &stream.filter;
+                let is_out = |record: &Record, state: &State| {
+                    matches!(record, Record::Session(_)) && !filter.shows(record, state)
+                };
+                model.catalog.retain(|record, state| !is_out(record, state));
             }
             Event::SnapshotRow(row) => model.catalog.insert(row.clone()),
             Event::Resync { .. } => return None,

@@ -53,7 +53,7 @@ impl Reference {
             if let Some(before) = last_of_thing.insert(thing, place) {
                 entries[before].next = Some(place);
             }
-            places.insert(entry.clone(), place);
+            places.insert(entry.identity(), place);
             if entry.is_of_record() {
                 let versions = versions.entry(entry.record()).or_default();
                 versions.insert(entry.version, place);
@@ -119,7 +119,7 @@ impl Reference {
     /// that did not overlap are known by their order; of those that did the widest span holds.
     fn take_times_of_moves(&mut self, writes: &[Write]) {
         let mut asked: BTreeMap<&Record, Vec<&Write>> = BTreeMap::new();
-        for write in writes.iter().filter(|write| write.action == Action::Move) {
+        for write in writes.iter().filter(|write| write.action.is_move()) {
             asked.entry(&write.record).or_default().push(write);
         }
         let mut logged: BTreeMap<Record, Vec<usize>> = BTreeMap::new();
@@ -149,7 +149,8 @@ impl Reference {
         match write.action {
             _ if !wrote => None,
             Action::Move | Action::SelectAgain | Action::Forget => None,
-            Action::Remove | Action::DeleteProfile => {
+            Action::MoveSession | Action::Attach | Action::Detach => None,
+            Action::Remove | Action::DeleteProfile | Action::DeleteSession => {
                 let (_, last) = self.versions.get(&write.record)?.last_key_value()?;
                 self.entries[*last].entry.is_removal().then_some(*last)
             }
@@ -162,7 +163,15 @@ impl Reference {
             | Action::UpdateProfile
             | Action::RenameProfile
             | Action::ArchiveProfile
-            | Action::UnarchiveProfile => self.place_of_state(&write.record, &State::Version(version)),
+            | Action::UnarchiveProfile
+            | Action::CreateSession
+            | Action::RenameSession
+            | Action::LabelSession
+            | Action::ChangeState
+            | Action::Beat
+            | Action::ArchiveSession
+            | Action::UnarchiveSession
+            | Action::Enter => self.place_of_state(&write.record, &State::Version(version)),
         }
     }
 
@@ -171,7 +180,7 @@ impl Reference {
     }
 
     pub(crate) fn place_of(&self, entry: &Entry) -> Option<usize> {
-        self.places.get(entry).copied()
+        self.places.get(&entry.identity()).copied()
     }
 
     /// The first entry that led to a state.
@@ -291,5 +300,17 @@ pub(crate) fn told_as(action: Action) -> (ChangeKind, ChangeReason) {
         Action::DeleteProfile => (ChangeKind::Profile, ChangeReason::Removed),
         Action::Select | Action::SelectAgain => (ChangeKind::Selection, ChangeReason::Updated),
         Action::Forget => (ChangeKind::Selection, ChangeReason::Removed),
+        Action::CreateSession => (ChangeKind::Session, ChangeReason::Created),
+        Action::RenameSession => (ChangeKind::Session, ChangeReason::Renamed),
+        Action::LabelSession => (ChangeKind::Session, ChangeReason::Updated),
+        Action::ChangeState => (ChangeKind::Session, ChangeReason::State),
+        Action::Beat => (ChangeKind::Session, ChangeReason::Badge),
+        Action::ArchiveSession => (ChangeKind::Session, ChangeReason::Archived),
+        Action::UnarchiveSession => (ChangeKind::Session, ChangeReason::Unarchived),
+        Action::Enter => (ChangeKind::Session, ChangeReason::AttachLease),
+        Action::DeleteSession => (ChangeKind::Session, ChangeReason::Removed),
+        Action::Attach => (ChangeKind::Session, ChangeReason::Attached),
+        Action::Detach => (ChangeKind::Session, ChangeReason::Detached),
+        Action::MoveSession => (ChangeKind::AccountOrder, ChangeReason::Moved),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use compozy_e2e::Draw;
-use compozy_proto::change::v1::ChangeKind;
+use compozy_proto::change::v1::{ChangeKind, ChangeReason};
 
 use crate::faults::Fault;
 use crate::history::{End, Event, Origin, Outcome};
@@ -120,6 +120,8 @@ fn assert_something_happened(finish: &Finish) {
         "changes",
         "changes of profiles",
         "changes of selections",
+        "changes of sessions",
+        "sessions that left",
         "streams resumed",
     ] {
         assert!(counted.get(what).copied().unwrap_or_default() > 30, "{counted:?}");
@@ -172,6 +174,10 @@ fn count(finish: &Finish) -> BTreeMap<&'static str, usize> {
                     match entry.kind {
                         ChangeKind::Profile => add("changes of profiles"),
                         ChangeKind::Selection => add("changes of selections"),
+                        ChangeKind::Session if entry.reason == ChangeReason::Left => {
+                            add("sessions that left");
+                        }
+                        ChangeKind::Session | ChangeKind::AccountOrder => add("changes of sessions"),
                         _ => {}
                     }
                 }

@@ -47,7 +47,9 @@ impl Servers {
             Engine::Sqlite
         };
         let config = format!(
-            "[daemon]\nhost_id = \"h1\"\n[workspaces]\nregister_home = false\n{}",
+            // Nothing happens to a session by itself: every entry is some writer's.
+            "[daemon]\nhost_id = \"h1\"\n[workspaces]\nregister_home = false\n\
+             [session]\nstart_timeout = \"1h\"\n[agents.heartbeat]\nsession_health_stale_after = \"1h\"\n{}",
             setting.config
         );
         let mut first = Environment::bare(engine);

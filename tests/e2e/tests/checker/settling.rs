@@ -135,9 +135,32 @@ fn is_refusal(error: &Error) -> bool {
 fn is_expected(action: Action, error: &Error) -> bool {
     let expected: &[&str] = match action {
         Action::Register | Action::CreateProfile => &[],
-        Action::Retitle | Action::Rename | Action::Relink | Action::Move | Action::Remove => {
-            &["WORKSPACE_NOT_FOUND"]
-        }
+        Action::Retitle | Action::Rename | Action::Relink | Action::Move => &["WORKSPACE_NOT_FOUND"],
+        Action::Remove => &["WORKSPACE_NOT_FOUND", "WORKSPACE_HAS_LIVE_SESSIONS"],
+        // Its workspace may go, or its root, while it is made.
+        Action::CreateSession => &[
+            "WORKSPACE_NOT_FOUND",
+            "WORKSPACE_ROOT_MISSING",
+            "PATH_NOT_FOUND",
+            "SESSION_CWD_MISMATCH",
+        ],
+        Action::RenameSession
+        | Action::LabelSession
+        | Action::ArchiveSession
+        | Action::UnarchiveSession
+        | Action::Enter
+        | Action::DeleteSession
+        | Action::Detach => &["SESSION_NOT_FOUND"],
+        // An earlier attempt whose answer was lost may have carried it out; a lease goes with its session.
+        Action::ChangeState | Action::Beat => &["SESSION_NOT_FOUND", "LEASE_LOST"],
+        Action::Attach => &[
+            "SESSION_NOT_FOUND",
+            "WORKSPACE_NOT_FOUND",
+            "WORKSPACE_ROOT_MISSING",
+            "SESSION_CWD_NOT_FOUND",
+            "SESSION_CWD_MISMATCH",
+        ],
+        Action::MoveSession => &["SESSION_NOT_FOUND", "WORKSPACE_MOVE_INVALID"],
         Action::UpdateProfile | Action::ArchiveProfile | Action::UnarchiveProfile | Action::DeleteProfile => {
             &["PROFILE_NOT_FOUND"]
         }

@@ -9,6 +9,7 @@ use compozy_proto::change::v1::ChangeOp;
 
 use crate::bound::{self, Bound};
 use crate::catalog::Row;
+use crate::entry::Entry;
 use crate::history::{Event, Origin, Received, Stream, Watcher};
 use crate::reference::Reference;
 use crate::violation::{Rule, Violation};
@@ -98,8 +99,17 @@ impl StreamCheck<'_> {
         let Some(place) = self.reference.place_of(entry) else {
             return self.complain(Rule::ChangeIsLogged, index, &format!("{entry} is not in the log"));
         };
-        if !self.stream.filter.wants(entry) {
-            self.complain(Rule::Filter, index, &format!("{entry} is not what was asked for"));
+        let logged = &self.reference.entries[place].entry;
+        match self.stream.filter.sees(logged) {
+            None => self.complain(Rule::Filter, index, &format!("{entry} is not what was asked for")),
+            Some(seen) if seen != *entry => {
+                self.complain(
+                    Rule::Filter,
+                    index,
+                    &format!("{entry:?} is to be seen as {seen:?}"),
+                );
+            }
+            Some(_) => {}
         }
         if !self.synced && matches!(self.stream.origin, Origin::Now) {
             self.complain(Rule::Synced, index, &format!("{entry} came before synced"));
@@ -118,11 +128,10 @@ impl StreamCheck<'_> {
         }
         self.came.insert(place);
         self.delivered.push((place, index));
-        self.row(index, place, row.as_ref());
+        self.row(index, place, entry, row.as_ref());
     }
 
-    fn row(&mut self, index: usize, place: usize, row: Option<&Row>) {
-        let entry = &self.reference.entries[place].entry;
+    fn row(&mut self, index: usize, place: usize, entry: &Entry, row: Option<&Row>) {
         let complaint = match row {
             Some(_) if !self.stream.include_rows => "a row that nobody asked for",
             Some(_) if entry.op == ChangeOp::Deleted => "the row of a removed record",
@@ -194,7 +203,7 @@ impl StreamCheck<'_> {
     /// Whether the next change of the thing was there when the stream went past this one: nobody leaves out what
     /// nothing stands for yet.
     fn may_be_stood_for(&self, place: usize, at: Instant) -> bool {
-        let Some(next) = self.reference.entries[place].next else {
+        let Some(next) = self.next_seen(place) else {
             return false;
         };
         let passed = self.delivered.iter().find(|(other, _)| *other > place);
@@ -207,14 +216,23 @@ impl StreamCheck<'_> {
 
     /// Whether a later change of the thing came, or is looked at by itself, or is owed by whoever resumes.
     fn is_stood_for(&self, place: usize, until: usize, came: &BTreeSet<usize>, owing: Owing) -> bool {
-        let mut later = self.reference.entries[place].next;
+        let mut later = self.next_seen(place);
         while let Some(next) = later {
             if next < until || owing == Owing::Passed || came.contains(&next) {
                 return true;
             }
-            later = self.reference.entries[next].next;
+            later = self.next_seen(next);
         }
         false
+    }
+
+    /// The next entry of the thing that this stream is to see.
+    fn next_seen(&self, place: usize) -> Option<usize> {
+        let mut next = self.reference.entries[place].next?;
+        while !self.stream.filter.wants(&self.reference.entries[next].entry) {
+            next = self.reference.entries[next].next?;
+        }
+        Some(next)
     }
 
     fn complain(&mut self, rule: Rule, index: usize, words: &str) {

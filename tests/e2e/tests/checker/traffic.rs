@@ -9,8 +9,8 @@ use std::time::Duration;
 use compozy_client::Client;
 use compozy_e2e::{Draw, by_id, utf8};
 use compozy_proto::workspace::v1::{
-    MoveWorkspaceRequest, RegisterWorkspaceRequest, RelinkWorkspaceRequest, RemoveWorkspaceRequest,
-    UpdateWorkspaceRequest, Workspace,
+    LiveSessions, MoveWorkspaceRequest, RegisterWorkspaceRequest, RelinkWorkspaceRequest,
+    RemoveWorkspaceRequest, RemovedSessions, UpdateWorkspaceRequest, Workspace,
 };
 use tokio::sync::watch;
 
@@ -18,6 +18,7 @@ use crate::board::{Board, Known, Phase};
 use crate::entry::Record;
 use crate::history::{Action, Write};
 use crate::profile_traffic::OwnProfile;
+use crate::session_traffic::OwnSession;
 use crate::settling::{Asked, Told};
 
 /// Of a call with its repetitions.
@@ -32,9 +33,11 @@ pub(crate) struct Writer {
     clients: Vec<Client>,
     pub(crate) board: Arc<Board>,
     /// Where its directories are.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Registrations of its own: id and root. Nobody else moves their directories.
-    own: Vec<(String, PathBuf)>,
+    pub(crate) own: Vec<(String, PathBuf)>,
+    /// Sessions of its own: nobody else writes to them, but their workspaces may be removed.
+    pub(crate) own_sessions: Vec<OwnSession>,
     /// Profiles of its own: nobody else gives them a name or archives them.
     pub(crate) own_profiles: Vec<OwnProfile>,
     pub(crate) manners: Manners,
@@ -73,6 +76,7 @@ impl Writer {
             board,
             folder,
             own: Vec::new(),
+            own_sessions: Vec::new(),
             own_profiles: Vec::new(),
             manners,
             made_count: 0,
@@ -93,6 +97,9 @@ impl Writer {
     async fn write(&mut self) {
         if self.draw.one_in(4) {
             return self.write_profile().await;
+        }
+        if self.draw.one_in(3) {
+            return self.write_session().await;
         }
         let few = self.board.count() < self.manners.workspaces;
         let known = self.board.choose(&mut self.draw);
@@ -203,8 +210,22 @@ impl Writer {
 
     async fn remove(&mut self, known: Known) {
         self.board.remove(&known.id);
+        // Live sessions that stay while others go would leave it open what has become of each.
+        let deletes = self.draw.one_in(3);
         let request = RemoveWorkspaceRequest {
             r#ref: Some(by_id(&known.id)),
+            sessions: if deletes {
+                RemovedSessions::Delete
+            } else {
+                RemovedSessions::Keep
+            }
+            .into(),
+            live: if deletes || self.draw.one_in(2) {
+                LiveSessions::Refuse
+            } else {
+                LiveSessions::Ungroup
+            }
+            .into(),
             ..Default::default()
         };
         let client = self.client();

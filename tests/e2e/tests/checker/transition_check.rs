@@ -55,8 +55,30 @@ impl Before {
                 let remembered = self.catalog.get(&entry.record());
                 remembered.is_none().then_some("nothing was selected")
             }
+            (ChangeKind::Session | ChangeKind::AccountOrder, op) => self.complaint_about_session(entry, op),
             _ => None,
         }
+    }
+
+    /// It is created once, changes while it is there, and says where it was before.
+    fn complaint_about_session(&self, entry: &Entry, op: ChangeOp) -> Option<&'static str> {
+        let state = self.catalog.get(&entry.record());
+        let Some(State::Session { workspace, .. }) = state else {
+            let is_new = op == ChangeOp::Upserted && entry.reason == ChangeReason::Created;
+            return (!is_new).then_some("the session is not there");
+        };
+        if entry.reason == ChangeReason::Created {
+            return Some("the session is there already");
+        }
+        let was_elsewhere = *workspace != entry.workspace;
+        let (tells, from) = match entry.place_before() {
+            Some(before) => (true, before),
+            None => (false, entry.workspace.as_str()),
+        };
+        if was_elsewhere != tells || from != workspace {
+            return Some("it does not say where the session was before");
+        }
+        None
     }
 
     fn complaint_about_choice(&self, entry: &Entry) -> Option<&'static str> {

@@ -19,9 +19,11 @@ use crate::entry::Filter;
 use crate::history::{End, Event, Lie, Origin, Received, Stream, Watcher};
 
 /// What is written here.
-const KINDS: [ChangeKind; 4] = [
+const KINDS: [ChangeKind; 6] = [
     ChangeKind::Workspace,
     ChangeKind::WorkspaceOrder,
+    ChangeKind::Session,
+    ChangeKind::AccountOrder,
     ChangeKind::Profile,
     ChangeKind::Selection,
 ];
@@ -196,6 +198,9 @@ impl Watching {
                 followed.filter.workspaces.insert(known.id);
             }
         }
+        if self.one_in(self.habits.filters * 2) {
+            followed.filter.ungrouped = true;
+        }
         self.followed.push(followed);
     }
 
@@ -235,6 +240,7 @@ impl Watching {
             start: beginning.start.into(),
             workspaces,
             kinds: followed.filter.kinds.iter().map(|kind| (*kind).into()).collect(),
+            ungrouped: followed.filter.ungrouped,
             include_rows: followed.include_rows,
             heartbeat: Some(prost_types::Duration {
                 seconds: HEARTBEAT.as_secs().cast_signed(),
