@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compozy_store::{CatalogStore as _, IntentStore as _, SqlStore};
+use compozy_store::{CatalogStore as _, IntentStore as _, SessionStore as _, SqlStore};
 
 use super::{Check, Context, Report};
 use crate::clock::rfc3339;
@@ -92,9 +92,12 @@ impl Check for CatalogCheck {
                 return Ok(vec![Report::error(self.name(), failure.to_string(), remedy)]);
             }
         };
+        let mut reports = Vec::new();
+        if context.fix {
+            reports.extend(mend_counts(context).await?);
+        }
         let examined = store.examine().await;
         store.close().await;
-        let mut reports = Vec::new();
         for finding in examined.map_err(|error| unanswered(&error))? {
             reports.push(if finding.is_error {
                 Report::error(self.name(), finding.message, finding.remedy)
@@ -112,6 +115,17 @@ impl Check for CatalogCheck {
         }
         Ok(reports)
     }
+}
+
+/// Puts kept numbers of sessions right, beside the daemon if one serves.
+async fn mend_counts(context: &Context) -> Result<Option<Report>, Failure> {
+    let config = context.config.clone()?;
+    let store = plug::maintain(&config.store, context.clock.as_ref(), &SystemRandom).await?;
+    let differed = store.recount_sessions().await;
+    store.close().await;
+    let differed = differed.map_err(|error| unanswered(&error))?;
+    let message = format!("{differed} kept numbers of sessions were put right");
+    Ok((differed > 0).then(|| Report::ok("catalog", message)))
 }
 
 #[derive(Debug)]

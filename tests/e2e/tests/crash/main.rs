@@ -14,6 +14,10 @@ mod profile_operation;
 mod profile_rounds;
 mod profile_worker;
 mod rounds;
+mod session_held;
+mod session_operation;
+mod session_rounds;
+mod session_worker;
 mod starting;
 mod verify;
 mod worker;
@@ -40,10 +44,20 @@ fn seed() -> u64 {
     seed
 }
 
+/// Nothing happens to a session by itself: every change is some worker's.
+fn environment(engine: Engine) -> Environment {
+    let environment = Environment::on(engine);
+    environment.configure(
+        "[workspaces]\nregister_home = false\n[session]\nstart_timeout = \"1h\"\n\
+         [agents.heartbeat]\nsession_health_stale_after = \"1h\"\n",
+    );
+    environment
+}
+
 /// W283, W284, W285, W316 and R106 happen in here by chance; the summary says how often.
 #[tokio::test(flavor = "multi_thread")]
 async fn w283_w284_w285_w316_r106_kills_under_load_on_sqlite() {
-    let environment = Environment::on(Engine::Sqlite);
+    let environment = environment(Engine::Sqlite);
     let summary = Rounds::new(&environment, seed()).run(rounds()).await;
     println!("{summary:?}");
     if rounds() >= ROUNDS {
@@ -60,6 +74,11 @@ async fn w283_w284_w285_w316_r106_kills_under_load_on_sqlite() {
             profiles.renames_applied > 0 && profiles.directories_before_rows > 0,
             "kills hit both halves of a rename"
         );
+        let sessions = &summary.sessions;
+        assert!(
+            sessions.found_applied > 0 && sessions.found_absent > 0,
+            "kills hit both sides of a commit"
+        );
     }
 }
 
@@ -69,7 +88,7 @@ async fn kills_under_load_on_postgres() {
     let Some(database) = Database::fresh("kills_under_load_on_postgres") else {
         return;
     };
-    let environment = Environment::on(Engine::Postgres(database));
+    let environment = environment(Engine::Postgres(database));
     let summary = Rounds::new(&environment, seed()).run(rounds().div_ceil(4)).await;
     println!("{summary:?}");
 }

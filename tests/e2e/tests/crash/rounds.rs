@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::files::{self, Left};
 use crate::profile_rounds::{ProfileRounds, ProfileSummary};
+use crate::session_rounds::{SessionRounds, SessionSummary};
 use crate::verify::{Found, assert_sound, compare};
 use crate::worker::Worker;
 
@@ -34,6 +35,7 @@ pub(crate) struct Summary {
     pub(crate) files_before_rows: u64,
     pub(crate) files_changed_by_hand: u64,
     pub(crate) profiles: ProfileSummary,
+    pub(crate) sessions: SessionSummary,
 }
 
 /// On Postgres: a lease of 60 s, and the pause between two rounds of the recovery.
@@ -68,18 +70,22 @@ impl<'e> Rounds<'e> {
     pub(crate) async fn run(mut self, rounds: u64) -> Summary {
         let mut daemon = Daemon::start(self.environment).await;
         let mut profiles = ProfileRounds::begin(self.environment, daemon.client(), &mut self.draw).await;
+        let mut sessions = SessionRounds::begin(self.environment, daemon.client(), &mut self.draw).await;
         for round in 1..=rounds {
             println!("round {round}");
-            self.work_until_killed(&mut daemon, &profiles).await;
+            self.work_until_killed(&mut daemon, &profiles, &sessions).await;
             let left = self.look_while_it_is_down();
             let moved = profiles.look_while_it_is_down();
             daemon = Daemon::start(self.environment).await;
             self.compare_with_the_model(daemon.client(), &left).await;
             profiles.compare_with_the_model(daemon.client(), &moved).await;
+            sessions.compare_with_the_model(daemon.client()).await;
             self.ask_again(daemon.client()).await;
             profiles.ask_again(daemon.client(), &mut self.draw).await;
+            sessions.ask_again(daemon.client(), &mut self.draw).await;
             self.assert_settled(daemon.client()).await;
             profiles.assert_settled(daemon.client()).await;
+            sessions.assert_settled(daemon.client()).await;
             self.summary.rounds += 1;
             if round % DOCTOR_EVERY == 0 || round == rounds {
                 self.assert_healthy();
@@ -98,12 +104,19 @@ impl<'e> Rounds<'e> {
             .map(|worker| lock(worker).answered_count)
             .sum();
         self.summary.profiles = profiles.finish();
+        self.summary.sessions = sessions.finish();
         self.summary
     }
 
-    async fn work_until_killed(&mut self, daemon: &mut Daemon, profiles: &ProfileRounds) {
+    async fn work_until_killed(
+        &mut self,
+        daemon: &mut Daemon,
+        profiles: &ProfileRounds,
+        sessions: &SessionRounds,
+    ) {
         let mut running = JoinSet::new();
         profiles.work(&mut running, self.environment);
+        sessions.work(&mut running, self.environment);
         for worker in &self.workers {
             running.spawn(work(Arc::clone(worker), self.environment.client()));
         }
@@ -203,7 +216,10 @@ impl<'e> Rounds<'e> {
     /// The registrations of these workers.
     async fn listed(&self, client: &Client) -> Vec<Workspace> {
         let mut listed = list_all(client).await;
-        listed.retain(|row| !ProfileRounds::owns(self.environment, &row.root_dir));
+        listed.retain(|row| {
+            let root = &row.root_dir;
+            !ProfileRounds::owns(self.environment, root) && !SessionRounds::owns(self.environment, root)
+        });
         listed
     }
 
