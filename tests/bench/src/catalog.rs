@@ -118,6 +118,7 @@ pub(crate) fn put_observer_off(environment: &Environment, on_postgres: bool) {
     open(environment).execute_batch(&begun(NOW)).unwrap();
 }
 
-fn open(environment: &Environment) -> Connection {
+/// The store of an environment on SQLite.
+pub(crate) fn open(environment: &Environment) -> Connection {
     Connection::open(environment.home.join("compozy.db")).unwrap()
 }

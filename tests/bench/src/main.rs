@@ -7,7 +7,7 @@
 //! scheduler's statistics, stands beside every rate: it is the steadiest figure.
 //!
 //! A catalog of 100,000 rows is written by SQL straight into the store (`catalog.rs`), so this crate knows the
-//! schema; a migration that changes the table `workspace` has to change it here too.
+//! schema; a migration that changes the tables `workspace` or `session` has to change it here too.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -16,6 +16,7 @@
 )]
 
 mod catalog;
+mod catalog_sessions;
 mod child;
 mod cpu;
 mod echo;
@@ -28,6 +29,7 @@ mod statements;
 mod stream;
 mod table;
 mod wire;
+mod wire_sessions;
 
 use std::process::ExitCode;
 
@@ -35,7 +37,7 @@ use rows::Plan;
 
 const USAGE: &str = "usage: cargo xtask bench [rows...] [--quick]
 
-rows: get list discover create start resolve fanout backlog idle resume writers; all when none is named,
+rows: get list discover create start resolve sessions fanout backlog idle resume writers; all when none is named,
   and watch for the last five, which are those of the change stream
 --quick: a tenth of the time, for a look; not for conclusions";
 

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use compozy_client::ServingStatus;
 use compozy_e2e::{Daemon, Database, Engine, Environment, PostgresServer, utf8};
 
+use crate::catalog_sessions::fill_sessions;
 use crate::stream::source::Source;
 use crate::stream::writer::Target;
-use crate::wire::Wire;
+use crate::wire::{Token, Wire, channel};
+use crate::wire_sessions::SessionWire;
 use crate::{catalog, cpu};
 
 /// Whose disk the rows lie on.
@@ -86,6 +88,18 @@ impl Server {
             catalog::fill(&server.environment, on_postgres, count);
         }
         server
+    }
+
+    /// A fresh catalog with this many sessions; its daemon does not run.
+    pub(crate) async fn with_sessions(engines: &Engines, engine: &'static str, count: usize) -> Self {
+        let server = Self::with_rows(engines, engine, 0).await;
+        fill_sessions(&server.environment, server.on_postgres, count);
+        server
+    }
+
+    /// A connection of its own to the session catalog.
+    pub(crate) async fn connect_to_sessions(&self) -> SessionWire {
+        SessionWire::new(channel(self.address()).await, Token::new(&self.token()))
     }
 
     /// Adds entries to the change log of a daemon that does not run.

@@ -18,6 +18,11 @@ const FIND: &str = "SELECT h.epoch, h.head, w.id IS NOT NULL, w.id, w.durable_id
     w.state_number, w.created_at, w.updated_at, (SELECT string_agg(o.id, ',') FROM workspace o WHERE \
     o.durable_id = w.durable_id AND o.id <> w.id) FROM change_head h LEFT JOIN workspace w ON w.id = $1 WHERE h.one = 1";
 
+/// The statement of GetSession, with every column.
+const FIND_SESSION: &str = "SELECT h.epoch, h.head, catalog_now(), s.*, w.name, w.root_dir, l.* FROM change_head h \
+    LEFT JOIN session s ON s.id = $1 LEFT JOIN workspace w ON w.id = s.workspace_id \
+    LEFT JOIN session_live l ON l.session_id = s.id WHERE h.one = 1";
+
 /// The statements of one registration on SQLite's writer, in their order, without what the group adds. `?1` is a
 /// number that no row has yet.
 const REGISTRATION: [&str; 10] = [
@@ -43,12 +48,38 @@ const INTENT: [&str; 2] = [
     "DELETE FROM intent WHERE id = printf('%026d', ?1)",
 ];
 
+/// The statements of one stop on SQLite's writer, in their order, on one of ten thousand sessions.
+const STOP: [&str; 9] = [
+    "INSERT INTO request (principal, method, request_id, hash, created_at) \
+     VALUES ('local', 'Stop', printf('%032d', ?1), x'00', ?1) ON CONFLICT DO NOTHING",
+    "SELECT epoch, head FROM change_head WHERE one = ?1 * 0 + 1",
+    "SELECT * FROM session WHERE id = printf('sess-%016x', 1 + ?1 % 10000)",
+    "UPDATE session SET state = 'stopped', version = version + 1, updated_at = ?1 \
+     WHERE id = printf('sess-%016x', 1 + ?1 % 10000)",
+    "INSERT INTO session_count (scope, hidden, state, type, agent, count) \
+     VALUES ('*', 0, 'active', 'user', 'a', ?1 * 0 - 1), ('*', 0, 'stopped', 'user', 'a', 1), \
+     ('', 0, 'active', 'user', 'a', -1), ('', 0, 'stopped', 'user', 'a', 1) \
+     ON CONFLICT (scope, hidden, state, type, agent) DO UPDATE SET count = count + excluded.count",
+    "INSERT INTO session_transition (session_id, number, state, at, cause, by_whom) \
+     VALUES (printf('sess-%016x', 1 + ?1 % 10000), 10 + ?1, 'stopped', ?1, 'completed', 'local')",
+    "UPDATE change_head SET head = head + 1 WHERE one = ?1 * 0 + 1",
+    "INSERT INTO change (position, kind, op, reason, host_id, session_id, version, session_count, at) \
+     SELECT head, 'session', 'upserted', 'state', 'bench', printf('sess-%016x', 1 + ?1 % 10000), 1, 0, ?1 \
+     FROM change_head WHERE one = 1",
+    "UPDATE request SET answer = zeroblob(600) \
+     WHERE principal = 'local' AND method = 'Stop' AND request_id = printf('%032d', ?1)",
+];
+
 /// Measures one kind of statement. `place` is a URL or a file, `workers` how many at once.
 pub(crate) fn measure(kind: &str, place: &str, workers: usize, span: Duration) -> Measured {
     match kind {
-        "sqlite-adopt" => on_sqlite(Path::new(place), workers, span, false),
-        "sqlite-fresh" => on_sqlite(Path::new(place), workers, span, true),
-        "postgres-find" | "postgres-insert" => {
+        "sqlite-adopt" => on_sqlite(Path::new(place), workers, span, &[&REGISTRATION]),
+        "sqlite-fresh" => {
+            let end = [&REGISTRATION[..], &INTENT[1..]].concat();
+            on_sqlite(Path::new(place), workers, span, &[&INTENT[..1], &end])
+        }
+        "sqlite-stop" => on_sqlite(Path::new(place), workers, span, &[&STOP]),
+        "postgres-find" | "postgres-find-session" | "postgres-insert" => {
             // The daemon's kind of runtime; on one core it is one worker.
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
@@ -60,8 +91,8 @@ pub(crate) fn measure(kind: &str, place: &str, workers: usize, span: Duration) -
     }
 }
 
-/// Registrations in transactions of `members`, without savepoints, each transaction synced.
-fn on_sqlite(file: &Path, members: usize, span: Duration, fresh: bool) -> Measured {
+/// Operations of one or more `steps`, each step of all `members` in one transaction, without savepoints, synced.
+fn on_sqlite(file: &Path, members: usize, span: Duration, steps: &[&[&str]]) -> Measured {
     let connection = Connection::open(file).unwrap();
     // Without it the bundled SQLite plans a statement anew for every other value that is bound to it.
     connection
@@ -75,11 +106,9 @@ fn on_sqlite(file: &Path, members: usize, span: Duration, fresh: bool) -> Measur
         let started = Instant::now();
         let numbers = number..number + i64::try_from(members).unwrap();
         number = numbers.end;
-        if fresh {
-            in_one_transaction(&connection, numbers.clone(), &INTENT[..1]);
+        for statements in steps {
+            in_one_transaction(&connection, numbers.clone(), statements);
         }
-        let end = &INTENT[if fresh { 1 } else { 2 }..];
-        in_one_transaction(&connection, numbers, &[&REGISTRATION, end].concat());
         calls.extend(std::iter::repeat_n(started.elapsed(), members));
     }
     Measured::of(
@@ -111,10 +140,13 @@ async fn on_postgres(kind: &str, url: &str, workers: usize, span: Duration) -> M
         .connect(url)
         .await
         .unwrap();
-    let ids: Vec<String> = sqlx::query_scalar("SELECT id FROM workspace")
-        .fetch_all(&pool)
-        .await
-        .unwrap();
+    let of_sessions = kind == "postgres-find-session";
+    let ids = if of_sessions {
+        "SELECT id FROM session"
+    } else {
+        "SELECT id FROM workspace"
+    };
+    let ids: Vec<String> = sqlx::query_scalar(ids).fetch_all(&pool).await.unwrap();
     let (begun, before) = (Instant::now(), Busy::of(std::process::id()));
     let loops = (0..workers).map(|worker| {
         let (pool, ids) = (&pool, &ids);
@@ -122,10 +154,10 @@ async fn on_postgres(kind: &str, url: &str, workers: usize, span: Duration) -> M
             let (mut calls, mut number) = (Vec::new(), worker);
             while begun.elapsed() < span {
                 let started = Instant::now();
-                if kind == "postgres-find" {
-                    find(pool, &ids[number % ids.len()]).await;
-                } else {
-                    insert(pool, number).await;
+                match kind {
+                    "postgres-find" => find(pool, FIND, &ids[number % ids.len()]).await,
+                    "postgres-find-session" => find(pool, FIND_SESSION, &ids[number % ids.len()]).await,
+                    _ => insert(pool, number).await,
                 }
                 calls.push(started.elapsed());
                 number += workers;
@@ -141,8 +173,8 @@ async fn on_postgres(kind: &str, url: &str, workers: usize, span: Duration) -> M
     )
 }
 
-async fn find(pool: &PgPool, id: &str) {
-    let row = sqlx::query(FIND).bind(id).fetch_one(pool).await.unwrap();
+async fn find(pool: &PgPool, sql: &'static str, id: &str) {
+    let row = sqlx::query(sql).bind(id).fetch_one(pool).await.unwrap();
     std::hint::black_box(row);
 }
 

@@ -22,8 +22,15 @@ pub(crate) struct Wire {
     client: WorkspaceServiceClient<InterceptedService<Channel, Token>>,
 }
 
+/// Goes with every call.
 #[derive(Debug, Clone)]
-struct Token(MetadataValue<Ascii>);
+pub(crate) struct Token(MetadataValue<Ascii>);
+
+impl Token {
+    pub(crate) fn new(token: &str) -> Self {
+        Self(format!("Bearer {token}").parse().unwrap())
+    }
+}
 
 impl Interceptor for Token {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
@@ -56,7 +63,7 @@ pub(crate) async fn connect(endpoint: &Endpoint) -> Channel {
 
 impl Wire {
     pub(crate) async fn connect(address: SocketAddr, token: &str) -> Self {
-        let token = Token(format!("Bearer {token}").parse().unwrap());
+        let token = Token::new(token);
         Self {
             client: WorkspaceServiceClient::with_interceptor(channel(address).await, token),
         }

@@ -5,6 +5,7 @@ mod discover;
 mod get;
 mod list;
 mod resolve;
+mod sessions;
 mod start;
 mod stream;
 
@@ -18,8 +19,9 @@ use crate::server::Engines;
 use crate::wire::channel;
 
 const ENGINES: [&str; 2] = ["SQLite", "Postgres"];
-const ROWS: [&str; 11] = [
-    "get", "list", "discover", "create", "start", "resolve", "fanout", "backlog", "idle", "resume", "writers",
+const ROWS: [&str; 12] = [
+    "get", "list", "discover", "create", "start", "resolve", "sessions", "fanout", "backlog", "idle",
+    "resume", "writers",
 ];
 /// Those of the change stream.
 const WATCH: &[&str] = &["fanout", "backlog", "idle", "resume", "writers"];
@@ -80,6 +82,7 @@ pub(crate) async fn measure(plan: &Plan) -> Vec<Row> {
                 "create" => create::measure(plan, &engines, engine).await,
                 "start" => start::measure(plan, &engines, engine).await,
                 "resolve" => resolve::measure(plan, &engines, engine).await,
+                "sessions" => sessions::measure(plan, &engines, engine).await,
                 _ => stream::measure(row, plan, &engines, engine).await,
             });
         }
