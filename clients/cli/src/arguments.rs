@@ -12,6 +12,7 @@ use crate::commands::daemon::DaemonCommand;
 use crate::commands::doctor::DoctorArguments;
 use crate::commands::profile::ProfileCommand;
 use crate::commands::resolve::ResolveArguments;
+use crate::commands::session::SessionCommand;
 use crate::commands::skill::SkillCommand;
 use crate::commands::watch::WatchArguments;
 use crate::commands::workspace::WorkspaceCommand;
@@ -23,6 +24,7 @@ Examples:
   compozy workspace add .           register the current directory
   compozy workspace list            what is registered
   compozy workspace info            the workspace that owns the current directory
+  compozy session list              what runs, and what has run
   compozy resolve                   what a session there would see
   compozy config explain            where every setting comes from
   compozy watch                     what changes from now on
@@ -53,6 +55,9 @@ pub(crate) enum Command {
     /// Registered project directories
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
+    /// The runs of agents
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Show what a session in a workspace would see
     ///
     /// Configuration, agents, skills and MCP servers, with everything that is wrong with their files and what to do
@@ -133,6 +138,7 @@ impl Command {
         match self {
             Self::Watch(_) => true,
             Self::Daemon(command) => command.is_stream(),
+            Self::Session(command) => command.is_stream(),
             Self::Doctor(_)
             | Self::Workspace(_)
             | Self::Resolve(_)

@@ -34,6 +34,12 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// A span as the API has it.
+pub(crate) fn wire(duration: Duration) -> prost_types::Duration {
+    // Whatever was read above fits.
+    prost_types::Duration::try_from(duration).unwrap_or_default()
+}
+
 /// Writes a span with its two largest units.
 pub(crate) fn spelled(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -54,6 +60,13 @@ pub(crate) fn spelled(duration: Duration) -> String {
         }
     }
     parts.join(" ")
+}
+
+/// Writes a span with its largest unit.
+pub(crate) fn rough(duration: Duration) -> String {
+    let spelled = spelled(duration);
+    let words: Vec<&str> = spelled.split(' ').take(2).collect();
+    words.join(" ")
 }
 
 #[cfg(test)]
@@ -84,6 +97,8 @@ mod tests {
     fn spans_are_written() {
         assert_eq!(spelled(Duration::from_millis(250)), "250 ms");
         assert_eq!(spelled(Duration::from_secs(90)), "1 min 30 s");
+        assert_eq!(rough(Duration::from_secs(90)), "1 min");
+        assert_eq!(rough(Duration::from_secs(5)), "5 s");
         assert_eq!(spelled(Duration::from_secs(86_400 + 5)), "1 d");
         assert_eq!(spelled(Duration::from_secs(3 * 86_400 + 7_200)), "3 d 2 h");
     }

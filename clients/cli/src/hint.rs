@@ -13,6 +13,9 @@ pub(crate) fn of(error: &Error) -> Option<String> {
     if error.reason() == ErrorReason::CursorInvalid {
         return Some(unfit_cursor(error).to_owned());
     }
+    if let Some(hint) = of_session(error) {
+        return Some(hint);
+    }
     if let Some(delay) = error.retry_after() {
         return Some(format!("try again in {}", crate::duration::spelled(delay)));
     }
@@ -50,6 +53,44 @@ fn expired_token(error: &Error) -> String {
     }
 }
 
+/// About sessions the next command can be told with the id that it takes.
+fn of_session(error: &Error) -> Option<String> {
+    let told = |key: &str| {
+        let text = error.metadata().get(key).filter(|text| !text.is_empty());
+        text.map(|text| crate::quote::shell(text))
+    };
+    let id = told("id").unwrap_or_else(|| "<session>".to_owned());
+    Some(match error.reason() {
+        ErrorReason::SessionStateConflict => match told("state").as_deref() {
+            Some("stopped") => format!("`compozy session resume {id}` makes it start again"),
+            Some("orphaned") => format!("its files are gone; `compozy session remove {id}` takes it away"),
+            Some("stopping") => format!("`compozy session wait {id} --until stopped` waits for its end"),
+            _ => format!("`compozy session stop {id} --wait 30s` stops it first"),
+        },
+        ErrorReason::SessionArchived => format!("`compozy session unarchive {id}` brings it back first"),
+        ErrorReason::SessionCwdMismatch => match told("path") {
+            Some(path) => {
+                format!("`compozy workspace info {path}` tells which workspace owns that directory")
+            }
+            None => "`compozy workspace info <path>` tells which workspace owns a directory".to_owned(),
+        },
+        ErrorReason::WorkspaceHasLiveSessions => {
+            let first = told("ids").and_then(|ids| ids.split(',').next().map(str::to_owned));
+            let first = first.unwrap_or(id);
+            format!(
+                "stop them first, as with `compozy session stop {first} --wait 30s`; or let them stay without a workspace with --ungroup-live"
+            )
+        }
+        ErrorReason::ProfileInUse => {
+            let name = told("name").unwrap_or_else(|| "<name>".to_owned());
+            format!(
+                "`compozy session list --profile {name} --include-archived` shows the sessions that use it; remove them, or take it out of use with `compozy profile archive {name}`"
+            )
+        }
+        _ => return None,
+    })
+}
+
 /// To leave a token out is to miss changes, so that comes last.
 fn unfit_cursor(error: &Error) -> &'static str {
     match error.metadata().get("cause").map(String::as_str) {
@@ -73,7 +114,21 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
         ErrorReason::WorkspacePathConflict => {
             "`compozy workspace info <path>` shows the registration that is there; `edit` changes it, `remove` takes it away"
         }
-        ErrorReason::WorkspaceHasLiveSessions => "stop its sessions first",
+        ErrorReason::SessionNotFound => {
+            "`compozy session list --include-archived` shows the sessions that there are"
+        }
+        ErrorReason::SessionIdConflict => "leave out --id, and a new one is drawn; an id is never used twice",
+        ErrorReason::SessionCwdAbsent => "it was imported without a directory and belongs to no workspace",
+        ErrorReason::SessionCwdNotFound | ErrorReason::SessionCwdNotDirectory => {
+            "put the directory back, then run `compozy workspace attach` again"
+        }
+        ErrorReason::WorkspaceMoveInvalid => {
+            "`compozy session list --workspace <ref> --sort manual` shows an account in its order"
+        }
+        ErrorReason::LeaseHeld => {
+            "`compozy session show <session>` tells who has it and until when; wait, or ask the holder"
+        }
+        ErrorReason::LeaseLost => "bind the session again if it is still live",
         ErrorReason::WorkspaceRootMissing => {
             "put the directory back, or point to its new place with `compozy workspace relink <ref> <path>`"
         }
@@ -115,7 +170,6 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
             "choose another name, or move the directory of that name out of the home's profiles"
         }
         ErrorReason::ProfilePermanent => "`default` is always there as it is; make a profile of your own",
-        ErrorReason::ProfileInUse => "end or remove the sessions that use it, or archive it instead",
         ErrorReason::ProfileArchived => "take it back into use with `compozy profile unarchive <name>`",
         ErrorReason::AgentNotFound => "`compozy agent list` shows the agents of the workspace",
         ErrorReason::DefinitionNotFound => "`compozy agent list` and `compozy skill list` show what there is",

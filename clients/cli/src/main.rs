@@ -9,6 +9,8 @@ mod duration;
 mod exit;
 mod failure;
 mod hint;
+mod instant;
+mod labels;
 mod launch;
 mod nearest;
 mod offline;

@@ -89,7 +89,7 @@ impl Question {
             .ok_or_else(|| Failure::defect("the daemon answered without a snapshot"))?;
         Ok(Answered {
             snapshot,
-            source: self.selected.source.name(),
+            source: self.selected.resolution_source(),
         })
     }
 

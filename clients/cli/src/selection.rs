@@ -5,13 +5,15 @@
 mod directory;
 mod flag;
 mod profile;
+mod scope;
+mod selected;
+mod session;
 mod several;
 
 use std::env::VarError;
 
 use clap::Args;
-use compozy_client::proto::workspace::v1::WorkspaceRef;
-use compozy_client::{Client, Error, ErrorReason};
+use compozy_client::Client;
 
 use crate::app::App;
 use crate::failure::Failure;
@@ -19,18 +21,18 @@ use crate::reference;
 
 pub(crate) use flag::FlagSelector;
 pub(crate) use profile::{AskedProfile, ProfileSelector, named_by_environment as profile_of_environment};
+pub(crate) use scope::ScopeSelector;
+pub(crate) use selected::Selected;
 pub(crate) use several::SeveralSelector;
 
 /// The variable that names the workspace.
 const WORKSPACE_VARIABLE: &str = "COMPOZY_WORKSPACE";
-/// The variables that name the caller's own session; they count only together.
-const SESSION_VARIABLES: [&str; 2] = ["COMPOZY_SESSION_ID", "COMPOZY_AGENT"];
 
 /// The arguments of a command that is about one workspace.
 #[derive(Debug, Args)]
 pub(crate) struct Selector {
     /// The workspace: its name, id, durable id or a path in it. Default: COMPOZY_WORKSPACE, else
-    /// the one that owns the current directory
+    /// that of your own session, else the one that owns the current directory
     #[arg(value_name = "REF")]
     reference: Option<String>,
     /// The same as REF, which wins over it
@@ -44,6 +46,7 @@ pub(crate) enum Source {
     Positional,
     Flag,
     Environment,
+    SessionIdentity,
     Directory,
 }
 
@@ -52,15 +55,17 @@ pub(crate) enum Source {
 pub(crate) enum Choice {
     /// This text, which is final.
     Named { text: String, source: Source },
-    /// Nothing: the current directory decides.
+    /// Nothing: the caller's own session decides, else the current directory.
     Unnamed,
 }
 
-/// The workspace to ask for.
+/// Where something new is to be.
 #[derive(Debug)]
-pub(crate) struct Selected {
-    pub(crate) reference: WorkspaceRef,
-    pub(crate) source: Source,
+pub(crate) enum Place {
+    /// In this workspace.
+    Workspace(Selected),
+    /// In the one that owns this directory, or that it becomes.
+    Directory(String),
 }
 
 impl Source {
@@ -69,7 +74,8 @@ impl Source {
             Self::Positional => "positional",
             Self::Flag => "flag",
             Self::Environment => "env",
-            Self::Directory => "cwd",
+            Self::SessionIdentity => "session_identity",
+            Self::Directory => Selected::OF_DIRECTORY,
         }
     }
 }
@@ -132,66 +138,39 @@ impl Choice {
         }
     }
 
-    /// Turns the choice into a reference; asks the daemon only when the directory decides.
+    /// Turns the choice into a reference. What is named is only compared with the caller's own session, if it runs
+    /// in one.
     pub(crate) async fn select(&self, app: &App, client: &Client) -> Result<Selected, Failure> {
-        match self {
-            Self::Named { text, source } => {
-                let reference = reference::workspace(app, client, text)
-                    .await
-                    .map_err(|failure| failure.with("resolution_source", source.name()))?;
-                Ok(Selected {
-                    reference,
-                    source: *source,
-                })
-            }
-            Self::Unnamed => {
-                note_session_variables(app);
-                directory::select(app, client).await
-            }
+        match self.select_named(app, client).await? {
+            Some(selected) => Ok(selected),
+            None => directory::select(app, client).await,
         }
     }
-}
 
-impl Selected {
-    /// Says where the reference came from when it failed and stands nowhere in the command.
-    pub(crate) fn failure(&self, error: Error) -> Failure {
-        let is_about_it = is_about_reference(error.reason());
-        let failure = Failure::from(error).with("resolution_source", self.source.name());
-        match self.source {
-            _ if !is_about_it => failure,
-            Source::Environment => failure.saying("(the reference comes from COMPOZY_WORKSPACE)"),
-            Source::Flag => failure.saying("(the reference comes from --workspace)"),
-            Source::Positional | Source::Directory => failure,
+    /// The same for something new: a directory that no workspace owns is no failure then.
+    pub(crate) async fn place(&self, app: &App, client: &Client) -> Result<Place, Failure> {
+        match self.select_named(app, client).await? {
+            Some(selected) => Ok(Place::Workspace(selected)),
+            None => directory::current(app, client).await.map(Place::Directory),
         }
     }
-}
 
-/// Whether a reference can be what is wrong; a profile, an agent or a file's content has other causes.
-fn is_about_reference(reason: ErrorReason) -> bool {
-    !matches!(
-        reason,
-        ErrorReason::ProfileNotFound
-            | ErrorReason::ProfileArchived
-            | ErrorReason::AgentNotFound
-            | ErrorReason::DefinitionNotFound
-            | ErrorReason::FingerprintStale
-            | ErrorReason::ConfigInvalid
-            | ErrorReason::MessageTooLarge
-    )
-}
-
-/// Session credentials decide nothing here yet: this release has no sessions to check them against.
-fn note_session_variables(app: &App) {
-    let [session, agent] =
-        SESSION_VARIABLES.map(|name| std::env::var(name).is_ok_and(|value| !is_blank(&value)));
-    let what = match (session, agent) {
-        (false, false) => return,
-        (true, false) => "COMPOZY_SESSION_ID is set without COMPOZY_AGENT",
-        (false, true) => "COMPOZY_AGENT is set without COMPOZY_SESSION_ID",
-        (true, true) => "the session in COMPOZY_SESSION_ID cannot be checked by this release",
-    };
-    app.printer
-        .note(&format!("{what}; the current directory decides instead"));
+    /// What the first four tiers say.
+    async fn select_named(&self, app: &App, client: &Client) -> Result<Option<Selected>, Failure> {
+        let (text, source) = match self {
+            Self::Named { text, source } => (text, *source),
+            Self::Unnamed => return selected::own_workspace(app, client).await,
+        };
+        let reference = reference::workspace(app, client, text)
+            .await
+            .map_err(|failure| failure.with("resolution_source", source.name()))?;
+        let crosses = selected::crosses(app, client, &reference).await;
+        Ok(Some(Selected {
+            reference,
+            source,
+            crosses,
+        }))
+    }
 }
 
 fn is_blank(text: &str) -> bool {

@@ -60,6 +60,7 @@
 //! for calls and a few for watches. It has to be
 //! made inside a tokio runtime.
 
+mod accounts;
 mod admin;
 mod builder;
 mod call;
@@ -73,6 +74,7 @@ mod request_id;
 mod resolution;
 mod retry;
 mod rows;
+mod sessions;
 mod stream_lines;
 mod tls;
 mod token;
@@ -88,7 +90,7 @@ pub use health::ServingStatus;
 pub use home::{DaemonFile, Home};
 pub use proto::error::v1::ErrorReason;
 pub use retry::{ATTEMPTS, FIRST_DELAY, LONGEST_DELAY};
-pub use rows::{Listing, ProfileRows, Rows, WorkspaceRows};
+pub use rows::{Listing, ProfileRows, Rows, SessionRows, WorkspaceRows};
 pub use tls::Tls;
 pub use token::TOKEN_VARIABLE;
 pub use watch::{CatalogWatch, ResyncCause, WatchEvent, WatchFrom, WatchNotice, WatchRequest};

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use compozy_proto::page::v1::PageInfo;
 use compozy_proto::profile::v1::{ListProfilesRequest, ListProfilesResponse, Profile};
+use compozy_proto::session::v1::{ListSessionsRequest, ListSessionsResponse, Session};
 use compozy_proto::workspace::v1::{ListWorkspacesRequest, ListWorkspacesResponse, Workspace};
 use futures::Stream;
 use futures::future::BoxFuture;
@@ -17,6 +18,8 @@ use crate::{Client, Error};
 pub type WorkspaceRows = Rows<ListWorkspacesRequest>;
 /// The profiles that a request matches.
 pub type ProfileRows = Rows<ListProfilesRequest>;
+/// The sessions that a request matches.
+pub type SessionRows = Rows<ListSessionsRequest>;
 
 /// The rows that a request matches, in its order. Ends after the last row, or after the first
 /// error. Nothing is asked for before it is polled.
@@ -59,6 +62,11 @@ impl Client {
 
     /// All profiles that `request` matches, in the same way.
     pub fn profile_rows(&self, request: ListProfilesRequest) -> ProfileRows {
+        Rows::new(self, request)
+    }
+
+    /// All sessions that `request` matches, in the same way.
+    pub fn session_rows(&self, request: ListSessionsRequest) -> SessionRows {
         Rows::new(self, request)
     }
 }
@@ -202,6 +210,27 @@ impl Listing for ListProfilesRequest {
         Box::pin(async move {
             let ListProfilesResponse { profiles, page } = client.list_profiles(self).await?;
             Ok((profiles, page))
+        })
+    }
+}
+
+impl sealed::Pages for ListSessionsRequest {
+    fn cursor(&self) -> &str {
+        &self.cursor
+    }
+
+    fn set_cursor(&mut self, cursor: String) {
+        self.cursor = cursor;
+    }
+}
+
+impl Listing for ListSessionsRequest {
+    type Row = Session;
+
+    fn ask(self, client: Client) -> BoxFuture<'static, Result<Answer<Session>, Error>> {
+        Box::pin(async move {
+            let ListSessionsResponse { sessions, page } = client.list_sessions(self).await?;
+            Ok((sessions, page))
         })
     }
 }

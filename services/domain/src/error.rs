@@ -237,7 +237,7 @@ pub enum CatalogError {
         id: SessionId,
     },
     /// The directory of a session can't be on the account of a workspace.
-    #[error("the directory of the session, '{cwd}', {}", .fault.words())]
+    #[error("the directory of the session{} {}", quoted_cwd(.cwd), .fault.words())]
     SessionCwd {
         /// The directory as recorded or given; empty if none is recorded.
         cwd: String,
@@ -492,6 +492,15 @@ pub enum CatalogError {
         /// For the log.
         detail: String,
     },
+}
+
+/// A directory between commas; nothing for one that is not recorded.
+fn quoted_cwd(cwd: &str) -> String {
+    if cwd.is_empty() {
+        String::new()
+    } else {
+        format!(", '{cwd}',")
+    }
 }
 
 /// Why the directory of a session can't be on the account of a workspace.

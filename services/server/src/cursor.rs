@@ -1,5 +1,7 @@
 //! Cursors of lists: the sort key of the last row by value, bound to the query that it belongs to. Deleting or
-//! changing that row between two pages is harmless.
+//! changing that row between two pages is harmless. Those of sessions are in [`session`].
+
+pub mod session;
 
 use compozy_domain::workspace::{WorkspacePlace, WorkspaceSortKey};
 use compozy_domain::{CatalogError, CursorFault, Rank, Revision, Timestamp, Visibility, WorkspaceId, limits};
@@ -41,6 +43,13 @@ pub struct WorkspaceCursor {
     pub root_cut: bool,
     /// Total of the walk and the revision at which it was counted, if it was counted for the same eyes.
     pub counted: Option<(Revision, u64)>,
+}
+
+/// What the payload of every cursor begins with, whatever list it is of.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Bound {
+    #[prost(bytes = "vec", tag = "1")]
+    query: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -114,12 +123,8 @@ pub async fn decode(
     visibility: &Visibility,
     token: &str,
 ) -> Result<WorkspaceCursor, CatalogError> {
-    let malformed = || CatalogError::Cursor(CursorFault::Malformed);
-    let bytes = seal.open(TokenKind::Cursor, token).await?;
+    let bytes = opened(seal, query, token).await?;
     let payload = Payload::decode(bytes.as_slice()).map_err(|_| malformed())?;
-    if payload.query != query.0 {
-        return Err(CatalogError::Cursor(CursorFault::OtherQuery));
-    }
     let same_eyes = payload.visibility == visibility_hash(visibility);
     let mut cursor = payload.into_cursor().ok_or_else(malformed)?;
     cursor.counted = cursor.counted.filter(|_| same_eyes);
@@ -149,18 +154,28 @@ pub async fn decode_name(
     query: QueryHash,
     token: &str,
 ) -> Result<(String, Option<(Revision, u64)>), CatalogError> {
-    let malformed = || CatalogError::Cursor(CursorFault::Malformed);
-    let bytes = seal.open(TokenKind::Cursor, token).await?;
+    let bytes = opened(seal, query, token).await?;
     let payload = Payload::decode(bytes.as_slice()).map_err(|_| malformed())?;
-    if payload.query != query.0 {
-        return Err(CatalogError::Cursor(CursorFault::OtherQuery));
-    }
     let revision = Revision {
         epoch: payload.epoch,
         position: payload.position,
     };
     let name = payload.name.ok_or_else(malformed)?;
     Ok((name, Some((revision, payload.total))))
+}
+
+/// The payload of a cursor of this query. Nothing but the query is looked at: the rest differs from list to list.
+async fn opened(seal: &Seal, query: QueryHash, token: &str) -> Result<Vec<u8>, CatalogError> {
+    let bytes = seal.open(TokenKind::Cursor, token).await?;
+    let bound = Bound::decode(bytes.as_slice()).map_err(|_| malformed())?;
+    if bound.query != query.0 {
+        return Err(CatalogError::Cursor(CursorFault::OtherQuery));
+    }
+    Ok(bytes)
+}
+
+const fn malformed() -> CatalogError {
+    CatalogError::Cursor(CursorFault::Malformed)
 }
 
 impl Payload {

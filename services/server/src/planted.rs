@@ -35,6 +35,11 @@ pub(crate) fn upkeep_period() -> Option<Duration> {
     millis("COMPOZY_TEST_UPKEEP_PERIOD_MS")
 }
 
+/// How often sessions are swept, if the environment says so.
+pub(crate) fn sweep_period() -> Option<Duration> {
+    millis("COMPOZY_TEST_SWEEP_PERIOD_MS")
+}
+
 fn millis(variable: &str) -> Option<Duration> {
     number(variable).map(Duration::from_millis)
 }

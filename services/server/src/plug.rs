@@ -23,7 +23,8 @@ use crate::catalog::{Catalog, CatalogContext, Readiness};
 use crate::config::{Config, StoreConfig};
 use crate::failure::{Failure, FailureKind};
 use crate::planted;
-use crate::registry::{Parts, Registry, Settings};
+use crate::registry::session::sweep_metrics::SweepMetrics;
+use crate::registry::{News, Parts, Registry, Settings};
 use crate::seal::Seal;
 use crate::service::change::ChangeApi;
 use crate::service::profile::ProfileApi;
@@ -71,10 +72,12 @@ pub async fn open(context: CatalogContext) -> Result<Catalog, Failure> {
         .await
         .map_err(|error| unusable(&error))?;
     let watches = watches(&context, &store, &registry, &seal).await;
-    let watches = ChangeApi::new(
-        watches.map_err(|error| unusable(&error))?,
-        context.shutdown.clone(),
-    );
+    let watches = watches.map_err(|error| unusable(&error))?;
+    registry.hear(News {
+        log_moved: watches.log.moved(),
+        parting: context.shutdown.parting(),
+    });
+    let watches = ChangeApi::new(watches, context.shutdown.clone());
     // Last: an attempt that fails is made again, and must have left nothing behind.
     start_loops(&context, &store, &registry, &seal);
     // Before anybody is answered, so that a first list is not empty; a disk that hangs does not hold up the start.
@@ -262,6 +265,7 @@ fn start_loops(context: &CatalogContext, store: &Arc<dyn Store>, registry: &Arc<
     tasks.spawn(Arc::clone(seal).keep_fresh(stop.clone()));
     tasks.spawn(Arc::clone(registry).run_recovery(stop.clone()));
     tasks.spawn(Arc::clone(registry).run_observer(stop.clone()));
+    tasks.spawn(Arc::clone(registry).run_sweep(SweepMetrics::new(&context.metrics), stop.clone()));
     registry.resolution().metrics().register(&context.metrics);
     tasks.spawn(Arc::clone(registry.resolution()).keep_small(stop.clone()));
     let retention = Retention {
@@ -289,7 +293,7 @@ async fn watches(
     });
     let metrics = WatchMetrics::new(&context.metrics);
     let log = Log::open(Arc::clone(store), settings, Arc::clone(&metrics)).await?;
-    let rows = Rows::new(Arc::clone(store));
+    let rows = Rows::new(Arc::clone(store), Arc::clone(&context.clock));
     let stop = context.tasks.stopping();
     context.tasks.spawn(Arc::clone(&log).follow(stop.clone()));
     context.tasks.spawn(Arc::clone(&rows).serve(stop));

@@ -9,7 +9,10 @@ use futures::FutureExt as _;
 
 use crate::error::{Error, Result};
 use crate::path_locks::LocalPathLocks;
-use crate::sql::{Db, Founding, Inspection, Postgres, Sqlite, SqliteFile, current_boot, inspect, migrate};
+use crate::sql::{
+    Db, Founding, Inspection, Postgres, Sqlite, SqliteFile, current_boot, inspect, load_newest_instant,
+    migrate,
+};
 
 /// Where a catalog lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,11 +161,16 @@ async fn open_sqlite(file: Option<SqliteFile>, founding: Founding) -> Result<(Db
         let serves = file.as_ref().is_none_or(|file| file.access == Access::Serve);
         let mut id = None;
         let sqlite = Sqlite::open(file, |tx| {
-            let prepared = if serves {
-                migrate(tx, &founding).now_or_never()
-            } else {
-                inspect(tx, &founding.binary).now_or_never()
+            let preparing = async {
+                let id = if serves {
+                    migrate(tx, &founding).await?
+                } else {
+                    inspect(tx, &founding.binary).await?
+                };
+                load_newest_instant(tx).await?;
+                Ok::<_, Error>(id)
             };
+            let prepared = preparing.now_or_never();
             id = Some(prepared.ok_or_else(|| Error::Defect("a migration waited".into()))??);
             Ok(())
         })?;

@@ -137,6 +137,9 @@ pub trait SessionStore: Send + Sync {
     /// Sets kept counts that differ from the true ones right, for `doctor --fix`, and says how many differed.
     async fn recount_sessions(&self) -> Result<u64>;
 
+    /// Whether an id is or was that of a session, whoever may see it: ids are never used again.
+    async fn is_session_id_taken(&self, id: &SessionId) -> Result<bool>;
+
     /// How many sessions belong to a profile.
     async fn sessions_of_profile(&self, id: &ProfileId) -> Result<i64>;
 }
@@ -169,6 +172,9 @@ pub struct ListSessions {
 pub struct SessionPage {
     /// The page.
     pub page: Page<Session>,
+    /// The place of each row, for the page behind it. In the order by activity it is that of the index, which what is
+    /// known of a live session may be ahead of.
+    pub places: Vec<SessionPlace>,
     /// The walk's first instant.
     pub at: Timestamp,
 }

@@ -7,6 +7,7 @@ pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod profile;
 pub(crate) mod resolve;
+pub(crate) mod session;
 pub(crate) mod skill;
 mod version;
 pub(crate) mod watch;
@@ -27,6 +28,7 @@ pub(crate) async fn run(app: &App, command: Command) -> Result<Exit, Failure> {
         Command::Agent(command) => agent::run_command(app, command).await,
         Command::Skill(command) => skill::run_command(app, command).await,
         Command::Profile(command) => profile::run_command(app, command).await,
+        Command::Session(command) => session::run_command(app, command).await,
         Command::Watch(arguments) => watch::run(app, arguments).await,
         Command::Workspace(command) => workspace::run_command(app, command).await,
         Command::Completion(arguments) => completion::run(app, &arguments),

@@ -50,7 +50,7 @@ pub(crate) async fn run(app: &App, arguments: ResolveArguments) -> Result<Exit, 
     let mut answer = ResolutionView::from(question.ask(app, request).await?);
     answer.is_basic = arguments.basic;
     app.printer.answer(&Sourced {
-        resolution_source: question.selected.source.name(),
+        resolution_source: question.selected.resolution_source(),
         answer,
     })?;
     Ok(Exit::Ok)

@@ -94,7 +94,7 @@ pub(crate) async fn run(app: &App, arguments: WatchArguments) -> Result<Exit, Fa
     let period = arguments.heartbeat.unwrap_or(HEARTBEAT) * HEARTBEATS_OF_A_POSITION;
     let request = request(arguments).workspaces(selected.iter().map(|one| one.reference.clone()));
     let mut watch = client.watch(request.observe(observer(app.printer.clone())));
-    let source = selected.first().map(|one| one.source.name());
+    let source = selected.first().map(Selected::resolution_source);
     let mut saved = watch.token().map(str::to_owned);
     let mut positions = tokio::time::interval(period);
     loop {
@@ -165,7 +165,7 @@ fn request(arguments: WatchArguments) -> WatchRequest {
 
 /// Tells that the connection is lost and that it is back: once each, not for every attempt, and not at all when
 /// the daemon asks to come again and is there.
-fn observer(printer: Printer) -> impl Fn(&WatchNotice) + Send + Sync {
+pub(super) fn observer(printer: Printer) -> impl Fn(&WatchNotice) + Send + Sync {
     let is_told = Mutex::new(false);
     move |notice| {
         let Ok(mut is_told) = is_told.lock() else { return };
@@ -205,7 +205,7 @@ fn failure(error: Error, selected: &[Selected]) -> Failure {
 }
 
 /// Ends when stdout is a pipe that nobody reads any more.
-async fn reader_gone() {
+pub(super) async fn reader_gone() {
     loop {
         tokio::time::sleep(READER_CHECK).await;
         let stdout = stdout();

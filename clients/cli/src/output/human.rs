@@ -135,7 +135,12 @@ impl Human {
         time.map(|time| time.clock(&self.zone)).unwrap_or_default()
     }
 
-    /// The same with its age.
+    /// How long ago a time was.
+    pub(crate) fn age(&self, time: Option<Time>) -> Cell {
+        Cell::plain(time.map(|time| time.ago(self.now)).unwrap_or_default())
+    }
+
+    /// A time as this person's clock shows it, with its age.
     pub(crate) fn time(&self, time: Option<Time>) -> Cell {
         Cell::plain(
             time.map(|time| time.local(&self.zone, self.now))

@@ -1,6 +1,7 @@
 //! Everything that leaves the process. Data goes to stdout in the form that was asked for, everything
 //! else goes to stderr. A reader that has gone away ends the command quietly.
 
+mod account;
 mod agent;
 mod answer;
 mod backup;
@@ -24,6 +25,7 @@ mod registration;
 mod report;
 mod resolution;
 mod script;
+mod session;
 mod setting;
 mod skill;
 mod snapshot;
@@ -35,6 +37,7 @@ mod toon;
 mod tree;
 mod version;
 mod watch;
+mod words;
 mod workspace;
 
 use std::io::{self, Write};
@@ -50,6 +53,7 @@ use diagnostic::DiagnosticView;
 use human::Human;
 use style::Style;
 
+pub(crate) use account::{AttachmentView, DetachmentView, SessionMoveView};
 pub(crate) use agent::{AgentAnswer, AgentListView};
 pub(crate) use answer::{Answer, Sourced};
 pub(crate) use backup::BackupView;
@@ -69,6 +73,10 @@ pub(crate) use registration::{MoveView, RegistrationView, RelinkView, RemovalVie
 pub(crate) use report::{SchemaView, ValidationView};
 pub(crate) use resolution::{InfoView, ResolutionView};
 pub(crate) use script::ScriptView;
+pub(crate) use session::{
+    CreationView, HealthAnswer, HistoryView, InspectionView, LiveView, SessionAnswer, SessionDeletionView,
+    SessionListView, SessionView,
+};
 pub(crate) use setting::SettingView;
 pub(crate) use skill::{SkillAnswer, SkillListView};
 pub(crate) use snapshot::SnapshotView;
@@ -127,6 +135,36 @@ impl Printer {
             Format::Jsonl => self.write(&answer::lines(&value(answer)?, A::ROWS)),
             Format::Toon => self.write(&format!("{}\n", toon::encode(value(answer)?)?)),
         }
+    }
+
+    /// Prints an answer, and first how the workspace was told where the chain told one.
+    pub(crate) fn answer_from<A: Answer>(
+        &self,
+        source: Option<&'static str>,
+        answer: A,
+    ) -> Result<(), Failure> {
+        match source {
+            Some(resolution_source) => self.answer(&Sourced {
+                resolution_source,
+                answer,
+            }),
+            None => self.answer(&answer),
+        }
+    }
+
+    /// Whether a person looks at the data as it comes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.format == Format::Human && self.data.width.is_some()
+    }
+
+    /// Shows an answer in place of what the terminal shows, as much of it as there is room for.
+    pub(crate) fn redraw<A: Answer>(&self, answer: &A) -> Result<(), Failure> {
+        let mut human = Human::new(self.data);
+        answer.human(&mut human);
+        for note in answer.notes() {
+            human.faint(&note);
+        }
+        self.write(&style::screen(&human.finish(), style::rows(&io::stdout())))
     }
 
     /// Prints one record of a jsonl stream.

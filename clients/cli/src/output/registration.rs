@@ -168,17 +168,22 @@ impl From<MoveWorkspaceResponse> for MoveView {
 
 impl Answer for MoveView {
     fn human(&self, human: &mut Human) {
-        let place = match (self.previous_id.as_str(), self.next_id.as_str()) {
-            ("", "") => "alone in the order".to_owned(),
-            ("", next) => format!("first, before {next}"),
-            (previous, "") => format!("last, after {previous}"),
-            (previous, next) => format!("between {previous} and {next}"),
-        };
-        human.line(&if self.moved {
-            format!("moved: {place}")
-        } else {
-            format!("already there: {place}")
-        });
+        human.line(&place(self.moved, &self.previous_id, &self.next_id));
+    }
+}
+
+/// Where something stands in an order now.
+pub(super) fn place(moved: bool, previous: &str, next: &str) -> String {
+    let place = match (previous, next) {
+        ("", "") => "alone in the order".to_owned(),
+        ("", next) => format!("first, before {next}"),
+        (previous, "") => format!("last, after {previous}"),
+        (previous, next) => format!("between {previous} and {next}"),
+    };
+    if moved {
+        format!("moved: {place}")
+    } else {
+        format!("already there: {place}")
     }
 }
 

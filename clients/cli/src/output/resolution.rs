@@ -1,5 +1,6 @@
 //! What `resolve` and `workspace info` print: a snapshot as a person sees it first.
 
+use compozy_client::proto::session::v1::Session;
 use compozy_client::proto::workspace::v1::{GetWorkspaceResponse, ResolveWorkspaceResponse};
 use serde::Serialize;
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use super::agent::AgentView;
 use super::config::set_count;
 use super::diagnostic::{self, DiagnosticView, Tally};
+use super::session::{self, SessionView};
 use super::skill::SkillView;
 use super::snapshot::SnapshotView;
 use super::style::Style;
@@ -35,6 +37,8 @@ pub(crate) struct InfoView {
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<WorkspaceView>,
     revision: String,
+    /// Those that changed last; how many there are stands in the workspace's counts.
+    sessions: Vec<SessionView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<SnapshotView>,
     /// The error object of the resolve.
@@ -62,6 +66,7 @@ impl From<ResolveWorkspaceResponse> for ResolutionView {
 impl InfoView {
     pub(crate) fn new(
         answer: GetWorkspaceResponse,
+        sessions: Vec<Session>,
         resolved: Result<ResolveWorkspaceResponse, Failure>,
     ) -> Self {
         let GetWorkspaceResponse { workspace, revision } = answer;
@@ -76,6 +81,7 @@ impl InfoView {
         Self {
             workspace: workspace.map(WorkspaceView::from),
             revision,
+            sessions: sessions.into_iter().map(SessionView::from).collect(),
             snapshot,
             unresolved,
             failure,
@@ -118,6 +124,10 @@ impl Answer for InfoView {
     fn human(&self, human: &mut Human) {
         if let Some(workspace) = &self.workspace {
             workspace.human(human);
+        }
+        if !self.sessions.is_empty() {
+            human.gap();
+            human.table(&session::table(&self.sessions, human));
         }
         if let Some(snapshot) = &self.snapshot {
             human.gap();

@@ -110,6 +110,8 @@ pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
     /// Columns that are cut before the others are.
     yielding: &'static [&'static str],
+    /// Columns that are cut after the others are: a part of an id names nothing.
+    kept: &'static [&'static str],
 }
 
 impl Table {
@@ -119,6 +121,7 @@ impl Table {
             has_head: true,
             rows: Vec::new(),
             yielding: &[],
+            kept: &[],
         }
     }
 
@@ -133,6 +136,11 @@ impl Table {
     /// Names the columns that are cut first.
     pub(crate) fn yielding(self, yielding: &'static [&'static str]) -> Self {
         Self { yielding, ..self }
+    }
+
+    /// Names the columns that are cut last.
+    pub(crate) fn keeping(self, kept: &'static [&'static str]) -> Self {
+        Self { kept, ..self }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
@@ -193,7 +201,8 @@ impl Table {
         widths
     }
 
-    /// What each column gets: what it needs, the widest ones cut until all fit, and of these first the ones that yield.
+    /// What each column gets: what it needs, the widest ones cut until all fit, of these first the ones that yield and
+    /// last the ones that are kept.
     fn widths(&self, available: Option<usize>) -> Vec<usize> {
         let mut widths = self.needed();
         let Some(available) = available else { return widths };
@@ -202,6 +211,14 @@ impl Table {
             let columns = widths.iter_mut().zip(&self.head);
             let yielding = columns.filter(|(width, title)| **width > SHORT && self.yielding.contains(title));
             let Some((widest, _)) = yielding.max_by_key(|(width, _)| **width) else {
+                break;
+            };
+            *widest -= 1;
+        }
+        while widths.iter().sum::<usize>() + gaps > available {
+            let columns = widths.iter_mut().zip(&self.head);
+            let others = columns.filter(|(width, title)| **width > NARROWEST && !self.kept.contains(title));
+            let Some((widest, _)) = others.max_by_key(|(width, _)| **width) else {
                 break;
             };
             *widest -= 1;
@@ -356,5 +373,28 @@ mod tests {
             lines(45)
         );
         assert!(lines(30).lines().all(|line| line.width() <= 30), "{}", lines(30));
+    }
+
+    #[test]
+    fn columns_that_are_kept_are_cut_after_the_others() {
+        let mut table = Table::new(&["NAME", "AGE", "ID"]).keeping(&["ID"]);
+        table.row(vec![
+            Cell::plain("a name of some length"),
+            Cell::plain("2 h ago"),
+            Cell::plain("sess-0123456789abcdef"),
+        ]);
+        let lines = |width| {
+            let text = table.render(Style {
+                color: false,
+                width: Some(width),
+            });
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(
+            lines(40)[1].ends_with("  sess-0123456789abcdef"),
+            "{:?}",
+            lines(40)
+        );
+        assert!(lines(20).iter().all(|line| line.width() <= 20), "{:?}", lines(20));
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Serialize, Serializer};
 
-use crate::duration::spelled;
+use crate::duration::{rough, spelled};
 
 /// A time of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,13 @@ impl Time {
     }
 
     pub(super) fn local(self, zone: &TimeZone, now: Timestamp) -> String {
-        let age = age(now.as_second() - self.at.as_second());
+        let age = age(now.as_second() - self.at.as_second(), spelled);
         format!("{} ({age})", self.clock(zone))
+    }
+
+    /// The age alone and roughly, for a list.
+    pub(super) fn ago(self, now: Timestamp) -> String {
+        age(now.as_second() - self.at.as_second(), rough)
     }
 
     /// Without the age, which says nothing about what happens just now.
@@ -71,8 +76,8 @@ pub(crate) fn since(time: SystemTime) -> Option<Duration> {
     (SystemTime::UNIX_EPOCH + since_epoch).duration_since(time).ok()
 }
 
-fn age(seconds: i64) -> String {
-    let span = spelled(Duration::from_secs(seconds.unsigned_abs()));
+fn age(seconds: i64, words: fn(Duration) -> String) -> String {
+    let span = words(Duration::from_secs(seconds.unsigned_abs()));
     match seconds {
         -4..=4 => "now".to_owned(),
         5.. => format!("{span} ago"),
@@ -114,7 +119,7 @@ mod tests {
     #[test]
     fn ages_are_told_in_both_directions() {
         assert_eq!(
-            (age(0), age(65), age(-600)),
+            (age(0, spelled), age(65, spelled), age(-600, rough)),
             ("now".into(), "1 min 5 s ago".into(), "in 10 min".into())
         );
     }

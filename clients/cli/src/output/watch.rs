@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::human::Human;
 use super::profile::ProfileView;
+use super::session::SessionView;
 use super::time::Time;
+use super::words::{short, spoken};
 use super::workspace::WorkspaceView;
 use super::{Answer, failure};
 use crate::failure::Failure;
@@ -75,6 +77,8 @@ struct RowView {
     profile: Option<ProfileView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<SelectionRowView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<Box<SessionView>>,
 }
 
 /// `compozy.change.v1.ProfileSelection`.
@@ -196,6 +200,7 @@ impl From<Row> for RowView {
             Some(Record::Workspace(workspace)) => view.workspace = Some(workspace.into()),
             Some(Record::Profile(profile)) => view.profile = Some(profile.into()),
             Some(Record::Selection(selection)) => view.selection = Some(selection.into()),
+            Some(Record::Session(session)) => view.session = Some(Box::new(session.into())),
             None => {}
         }
         view
@@ -218,6 +223,11 @@ impl From<ProfileSelection> for SelectionRowView {
 impl RowView {
     /// Writes a row that was there when the watch began.
     fn human(&self, human: &mut Human) {
+        if let Some(session) = &self.session {
+            let at = human.clock(session.updated_at());
+            let words = ["session", "present", session.state].map(spoken);
+            return human.line(&columns(&at, &words, session.label(), &session.id));
+        }
         let (at, kind, label, more) = match (&self.workspace, &self.profile, &self.selection) {
             (Some(workspace), ..) => {
                 let at = human.clock(workspace.updated_at);
@@ -251,12 +261,23 @@ impl ChangeView {
             if let Some(profile) = &row.profile {
                 return &profile.name;
             }
+            if let Some(session) = &row.session {
+                return session.label();
+            }
         }
         let ids = [&self.session_id, &self.workspace_id, &self.profile_id];
         ids.into_iter()
             .find(|id| !id.is_empty())
             .map(String::as_str)
             .unwrap_or_default()
+    }
+
+    /// What else there is to know about it: of a session that is told by its name, which one it is and where it stands.
+    fn more(&self) -> String {
+        match self.row.as_ref().and_then(|row| row.session.as_ref()) {
+            Some(session) => format!("{}  {}", session.id, spoken(session.state)),
+            None => self.sessions(),
+        }
     }
 
     /// What became of the sessions of a removed workspace.
@@ -281,7 +302,7 @@ impl Answer for EventView {
             Event::Changed(change) | Event::Removed(change) => {
                 let at = human.clock(change.at);
                 let words = [change.kind, change.op, change.reason].map(spoken);
-                human.line(&columns(&at, &words, change.label(), &change.sessions()));
+                human.line(&columns(&at, &words, change.label(), &change.more()));
             }
             Event::Row { row } => row.human(human),
             Event::Synced { .. } | Event::Position { .. } | Event::Resync { .. } => {}
@@ -313,15 +334,6 @@ impl Answer for EventView {
 fn columns(at: &str, [kind, op, reason]: &[String; 3], label: &str, more: &str) -> String {
     let line = format!("{at:19}  {kind:15}  {op:8}  {reason:12}  {label}  {more}");
     line.trim_end().to_owned()
-}
-
-/// A name of the API as a person says it.
-fn spoken(name: &str) -> String {
-    name.to_lowercase().replace('_', " ")
-}
-
-fn short(name: &'static str, prefix: &str) -> &'static str {
-    name.strip_prefix(prefix).unwrap_or(name)
 }
 
 /// The names of the contract, and one for what only the client sees.

@@ -12,8 +12,8 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::quote;
 
-/// Asks the daemon who owns the current directory.
-pub(super) async fn select(app: &App, client: &Client) -> Result<Selected, Failure> {
+/// The current directory, where the daemon looks at the same disk.
+pub(super) async fn current(app: &App, client: &Client) -> Result<String, Failure> {
     let directory = std::env::current_dir();
     if !app.is_on_this_host(client).await? {
         let shown = directory.unwrap_or_else(|_| PathBuf::from("."));
@@ -26,15 +26,14 @@ pub(super) async fn select(app: &App, client: &Client) -> Result<Selected, Failu
     let Ok(directory) = directory else {
         return Err(nothing_found("the current directory is gone", None));
     };
-    let Some(path) = directory.to_str() else {
-        return Err(nothing_found(
-            "the current directory's path is not valid UTF-8",
-            None,
-        ));
-    };
-    let request = DiscoverWorkspaceRequest {
-        path: path.to_owned(),
-    };
+    let path = directory.into_os_string().into_string();
+    path.map_err(|_| nothing_found("the current directory's path is not valid UTF-8", None))
+}
+
+/// Asks the daemon who owns the current directory.
+pub(super) async fn select(app: &App, client: &Client) -> Result<Selected, Failure> {
+    let path = current(app, client).await?;
+    let request = DiscoverWorkspaceRequest { path: path.clone() };
     let answer = app
         .wait("looking for the workspace", client.discover_workspace(request))
         .await;
@@ -46,11 +45,12 @@ pub(super) async fn select(app: &App, client: &Client) -> Result<Selected, Failu
                     form: Some(Form::Id(id)),
                 },
                 source: Source::Directory,
+                crosses: false,
             })
         }
         Err(error) if error.reason() == ErrorReason::WorkspaceNotFound => Err(nothing_found(
             &format!("the directory {path} lies in none"),
-            Some(path),
+            Some(&path),
         )),
         // The directory went away between the two looks at it.
         Err(error) if error.reason() == ErrorReason::PathNotFound => {

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub(crate) struct FlagSelector {
     /// The workspace: its name, id, durable id or a path in it. Default: COMPOZY_WORKSPACE, else
-    /// the one that owns the current directory
+    /// that of your own session, else the one that owns the current directory
     #[arg(long, value_name = "REF")]
     workspace: Option<String>,
 }

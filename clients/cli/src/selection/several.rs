@@ -12,7 +12,7 @@ pub(crate) struct SeveralSelector {
     /// COMPOZY_WORKSPACE, else all
     #[arg(long, value_name = "REF")]
     workspace: Vec<String>,
-    /// Unless one is named: only the workspace that owns the current directory
+    /// Unless one is named: only that of your own session, else the one that owns the current directory
     #[arg(long)]
     here: bool,
 }

@@ -12,7 +12,16 @@ fn c032_one_object_with_the_source_first() {
     let fake = Fake::with_two();
     let done = fake.run("", &["workspace", "info", "a"]).done();
     let keys: Vec<String> = done.json().as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["resolution_source", "workspace", "revision", "snapshot"]);
+    assert_eq!(
+        keys,
+        [
+            "resolution_source",
+            "workspace",
+            "revision",
+            "sessions",
+            "snapshot"
+        ]
+    );
     assert!(
         done.stdout
             .starts_with("{\n  \"resolution_source\": \"positional\",\n  \"workspace\": {\n    \"id\"")
@@ -240,7 +249,8 @@ fn c051_every_letter_survives() {
 
 #[test]
 fn c052_stdout_of_every_command_is_of_its_form() {
-    let commands: [&[&str]; 39] = [
+    const ID: &str = "sess-00000000000000aa";
+    let commands: [&[&str]; 57] = [
         &["workspace", "add", "c"],
         &["workspace", "list"],
         &["workspace", "list", "--all"],
@@ -276,6 +286,24 @@ fn c052_stdout_of_every_command_is_of_its_form() {
         &["workspace", "identity", "fork", "a"],
         &["workspace", "prune"],
         &["workspace", "browse"],
+        &["session", "new", "--workspace", "a", "--id", ID],
+        &["session", "list"],
+        &["session", "list", "--all"],
+        &["session", "show", ID],
+        &["session", "inspect", ID],
+        &["session", "health", ID],
+        &["session", "history", ID],
+        &["session", "rename", ID, "n"],
+        &["session", "attach", ID],
+        &["session", "detach", ID],
+        &["session", "wait", ID, "--until", "active"],
+        &["workspace", "attach", ID, "--workspace", "a"],
+        &["workspace", "move-session", ID],
+        &["workspace", "detach", ID],
+        &["session", "stop", ID],
+        &["session", "archive", ID],
+        &["session", "unarchive", ID],
+        &["session", "remove", ID],
         &["workspace", "remove", "b"],
         &["daemon", "status"],
         &["daemon", "backup", "bk"],

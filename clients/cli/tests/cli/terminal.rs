@@ -122,6 +122,67 @@ fn c044_a_snapshot_is_cut_to_the_terminal() {
 }
 
 #[test]
+fn c044_sessions_are_cut_to_the_terminal() {
+    let fake = Fake::with_two();
+    let session = fake.add_session(Some("a"));
+    fake.change_session(&session, |session| session.name = "漢字 n".repeat(60));
+    for arguments in [
+        &["session", "list"][..],
+        &["session", "show", &session],
+        &["session", "inspect", &session],
+        &["workspace", "info", "a"],
+    ] {
+        let run = fake.run_form("human", "", arguments).env("NO_COLOR", "1");
+        let text = shown(run.command(), 60);
+        assert!(text.contains("漢字") && text.contains(&session), "{text}");
+        for line in text.lines() {
+            assert!(
+                line.width() <= 60,
+                "{arguments:?}, {} columns: {line}",
+                line.width()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_watched_list_is_drawn_in_place() {
+    let fake = Fake::with_two();
+    let session = fake.add_session(Some("a"));
+    let (mut ours, theirs) = terminal(80);
+    let mut command = fake
+        .run_form("human", "", &["session", "list", "--watch"])
+        .env("NO_COLOR", "1")
+        .command();
+    let mut child = command.stdout(theirs).stderr(Stdio::null()).spawn().unwrap();
+    drop(command);
+    let (mut seen, mut part) = (String::new(), [0; 4096]);
+    let mut read_until = |what: &str| {
+        until(what, || {
+            let count = ours.read(&mut part).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&part[..count]));
+            seen.contains(what)
+        });
+        std::mem::take(&mut seen)
+    };
+    let first = read_until(&session);
+    assert!(first.starts_with("\u{1b}[H!"), "{first:?}");
+    until("the watch", || fake.state.watches.open_count() == 1);
+    fake.change_session(&session, |session| session.name = "parser".to_owned());
+    let change = compozy_client::proto::change::v1::Change {
+        session_id: session,
+        token: "t1".to_owned(),
+        ..Default::default()
+    };
+    fake.state
+        .watches
+        .tell(&crate::fake::changes::batch(vec![change]));
+    assert!(read_until("parser").contains("\u{1b}[H!"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn a_text_does_nothing_to_a_terminal_and_keeps_its_bytes_in_a_pipe() {
     let fake = Fake::with_two();
     let text = "a\u{1b}[31mb\tc\r\n\u{7}d";

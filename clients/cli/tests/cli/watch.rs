@@ -22,7 +22,7 @@ use crate::fake::{Fake, failed};
 use crate::run::{Done, Run, until};
 
 /// A watch that runs, and the lines that it has written.
-struct Watching {
+pub struct Watching {
     child: Child,
     stdout: BufReader<ChildStdout>,
     /// Dropped with it. As long as it is there, the child has an end.
@@ -33,7 +33,7 @@ struct Watching {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Watching {
-    fn start(run: Run) -> Self {
+    pub fn start(run: Run) -> Self {
         let mut child = run
             .command()
             .stdout(Stdio::piped())
@@ -58,7 +58,7 @@ impl Watching {
 
     /// The next line, which has to be a whole one.
     #[track_caller]
-    fn line(&mut self) -> String {
+    pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         assert!(line.ends_with('\n'), "{line:?}: {}", self.complaints());
@@ -66,7 +66,7 @@ impl Watching {
     }
 
     #[track_caller]
-    fn json(&mut self) -> Value {
+    pub fn json(&mut self) -> Value {
         serde_json::from_str(&self.line()).unwrap()
     }
 
@@ -80,14 +80,14 @@ impl Watching {
         text
     }
 
-    fn interrupt(self) -> Done {
+    pub fn interrupt(self) -> Done {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::INT).unwrap();
         self.ended()
     }
 
     /// Waits for its end; what was not read yet is its output.
-    fn ended(mut self) -> Done {
+    pub fn ended(mut self) -> Done {
         let mut stdout = String::new();
         self.stdout.read_to_string(&mut stdout).unwrap();
         let output = self.child.wait_with_output().unwrap();

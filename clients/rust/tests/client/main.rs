@@ -12,5 +12,6 @@ mod health;
 mod resolution;
 mod rows;
 mod server;
+mod sessions;
 mod tls;
 mod watch;

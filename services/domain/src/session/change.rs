@@ -240,12 +240,7 @@ impl Session {
         }
         self.check_lease(hash, moment)?;
         let mut stop = self.stop.clone().unwrap_or_default();
-        if stop.cause.is_none() {
-            stop.cause = word.cause;
-        }
-        if stop.detail.is_empty() {
-            stop.detail.clone_from(&word.detail);
-        }
+        stop.hear(word);
         stop.exit_status = word.exit_status;
         let (reason, kind) = ending_of(self.state, &stop, word);
         stop.reason = Some(reason);
@@ -321,16 +316,19 @@ impl Session {
     /// # Errors
     /// [`CatalogError::LeaseLost`].
     pub fn check_lease(&self, hash: &LeaseHash, moment: Moment<'_>) -> Result<(), CatalogError> {
-        let lease = self.live.as_ref().and_then(|live| live.lease.as_ref());
-        let is_held = lease.is_some_and(|lease| {
-            let is_excused = moment.away_since.is_some_and(|since| lease.expires_at > since);
-            lease.hash == *hash && (!lease.has_lapsed(moment.now) || is_excused)
-        });
+        let is_held = self.held_lease(moment).is_some_and(|lease| lease.hash == *hash);
         if is_held && self.state.is_live() {
             Ok(())
         } else {
             Err(CatalogError::LeaseLost)
         }
+    }
+
+    /// The runtime lease, if its holder still has it: also one that lapsed only while the catalog was away.
+    fn held_lease(&self, moment: Moment<'_>) -> Option<&Lease> {
+        let lease = self.live.as_ref()?.lease.as_ref()?;
+        let is_excused = moment.away_since.is_some_and(|since| lease.expires_at > since);
+        (!lease.has_lapsed(moment.now) || is_excused).then_some(lease)
     }
 
     /// This record on another account, or on none.
@@ -410,9 +408,8 @@ impl Session {
             ..Stop::default()
         };
         let word = cause.map_or("stop", StopCause::as_str);
-        let lease = self.live.as_ref().and_then(|live| live.lease.as_ref());
         let mut next = self.clone();
-        if lease.is_some_and(|lease| !lease.has_lapsed(moment.now)) {
+        if self.held_lease(moment).is_some() {
             next.stop = Some(stop);
             return Some(next.enter(SessionState::Stopping, word, moment));
         }
@@ -423,7 +420,7 @@ impl Session {
         });
         stop.reason = Some(reason);
         stop.failure = kind.map(plain_failure);
-        let runtime = if lease.is_some() {
+        let runtime = if self.runtime == RuntimeState::Bound {
             RuntimeState::Lost
         } else {
             RuntimeState::None
@@ -477,8 +474,7 @@ impl Session {
         if !self.state.is_live() {
             return Err(self.state_conflict("resume it before binding a runtime"));
         }
-        let held = self.live.as_ref().and_then(|live| live.lease.as_ref());
-        if held.is_some_and(|held| !held.has_lapsed(moment.now)) && self.runtime_holder != lease.holder {
+        if self.held_lease(moment).is_some() && self.runtime_holder != lease.holder {
             return Err(CatalogError::LeaseHeld {
                 holder: self.runtime_holder.clone(),
             });
@@ -715,6 +711,19 @@ impl Session {
         self.state_number += 1;
         self.updated_at = now;
         self
+    }
+}
+
+impl Stop {
+    /// Takes cause and detail of a last word: the first reported cause stays, and only the same one may tell more. A
+    /// word without a cause agrees with what was asked for.
+    fn hear(&mut self, word: &LastWord) {
+        let is_same = self.cause.is_none() || self.cause == word.cause;
+        let adds = word.cause.is_none() && self.detail.is_empty();
+        if (is_same || adds) && !word.detail.is_empty() {
+            self.detail.clone_from(&word.detail);
+        }
+        self.cause = self.cause.or(word.cause);
     }
 }
 

@@ -458,10 +458,10 @@ impl Lease {
         self.expires_at <= now
     }
 
-    /// When its holder was last heard of.
+    /// From when its silence counts: its holder was heard of, or it got one ttl more because the catalog had been away.
     #[must_use]
     pub fn heard_at(&self) -> Timestamp {
-        self.heartbeat_at.unwrap_or(self.bound_at)
+        self.expires_at.minus(self.ttl)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use compozy_domain::{
-    CatalogError, ChangeKind, ChangeOp, ChangeReason, NewChange, SeenChange, Timestamp, Visibility,
+    CatalogError, ChangeKind, ChangeOp, ChangeReason, NewChange, SeenChange, Session, Timestamp, Visibility,
     WatchFilter, Workspace, WorkspaceId, limits,
 };
 use compozy_proto::change::v1 as pb;
 use compozy_proto::workspace::v1 as workspace_pb;
 
+use super::session::record::session;
 use super::{profile, reference::reference, timestamp, workspace};
 use crate::resume_token::Binding;
 use crate::watch::{Lost, Record, Start, WatchWanted};
@@ -160,15 +161,26 @@ pub fn change(change: &NewChange, seen: &SeenChange<'_>, token: String) -> pb::C
     }
 }
 
-/// A row, with nothing in it that the caller may not know.
+/// A row, with nothing in it that the caller may not know; `None` for one that does not exist for the caller, as that
+/// of a session that has gone elsewhere since. Silence of a runtime beyond `stale_after` counts as too long.
 #[must_use]
-pub fn row(row: &Record, visibility: &Visibility) -> pb::Row {
+pub fn row(row: &Record, visibility: &Visibility, stale_after: Duration) -> Option<pb::Row> {
     let record = match row {
         Record::Workspace(row) => pb::row::Record::Workspace(workspace_row(row, visibility)),
+        Record::Session(row) if !is_visible(&row.session, visibility) => return None,
+        Record::Session(row) => pb::row::Record::Session(session(row, stale_after, false)),
         Record::Profile(row) => pb::row::Record::Profile(profile::record(row)),
         Record::Selection(row) => pb::row::Record::Selection(profile::selection(row)),
     };
-    pb::Row { record: Some(record) }
+    Some(pb::Row { record: Some(record) })
+}
+
+fn is_visible(session: &Session, visibility: &Visibility) -> bool {
+    match (visibility, session.workspace_id()) {
+        (Visibility::All, _) => true,
+        (Visibility::Only(_), Some(id)) => visibility.includes(id),
+        (Visibility::Only(_), None) => false,
+    }
 }
 
 fn workspace_row(row: &Workspace, visibility: &Visibility) -> workspace_pb::Workspace {

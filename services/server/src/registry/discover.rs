@@ -1,7 +1,7 @@
 //! Discovery: which registered root owns a directory. The cost does not grow with the number of workspaces: the
 //! ancestors of the path are looked up, not every row.
 
-use compozy_domain::{CatalogError, Workspace};
+use compozy_domain::{CatalogError, Visibility, Workspace};
 use compozy_resolver::{Directory, Files, RootPresence};
 
 use super::call::not_found;
@@ -52,12 +52,31 @@ impl Registry {
         caller: &Caller,
         directory: &Directory,
     ) -> Result<Option<(Workspace, DiscoveryMethod)>, CatalogError> {
+        self.nearest(caller, directory, &caller.principal.visibility)
+            .await
+    }
+
+    /// The registration whose root is nearest above a directory, whoever may see it.
+    pub(super) async fn true_owner_of(
+        &self,
+        caller: &Caller,
+        directory: &Directory,
+    ) -> Result<Option<(Workspace, DiscoveryMethod)>, CatalogError> {
+        self.nearest(caller, directory, &Visibility::All).await
+    }
+
+    async fn nearest(
+        &self,
+        caller: &Caller,
+        directory: &Directory,
+        visibility: &Visibility,
+    ) -> Result<Option<(Workspace, DiscoveryMethod)>, CatalogError> {
         let path = directory.path.clone();
         let ancestors = self
             .look(caller.deadline, move |files| files.ancestors(&path))
             .await?;
         let mut rows = self.rows_at(caller, &ancestors).await?;
-        rows.retain(|row| caller.principal.visibility.includes(&row.id));
+        rows.retain(|row| visibility.includes(&row.id));
         if rows.is_empty() {
             return Ok(None);
         }

@@ -35,7 +35,8 @@ use std::time::Instant;
 use compozy_domain::{CatalogError, Clock, HostId, Random, Timestamp};
 use compozy_resolver::Files;
 use compozy_store::{Intent, Store};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
 
 pub use call::{Caller, Encode, Repeat, Reply, WriteCall};
 pub use discover::{Discovered, DiscoveryMethod};
@@ -90,6 +91,15 @@ pub struct Parts {
     pub settings: Settings,
 }
 
+/// What calls that wait for a change have to hear.
+#[derive(Debug, Clone)]
+pub struct News {
+    /// Changes when there is something new in the change log.
+    pub log_moved: watch::Receiver<()>,
+    /// Is cancelled when callers are to leave: nobody waits any longer.
+    pub parting: CancellationToken,
+}
+
 /// The registry of workspaces.
 #[derive(Debug)]
 pub struct Registry {
@@ -108,6 +118,8 @@ pub struct Registry {
     resolution: Arc<Resolution>,
     observer_wake: Notify,
     observer_wanted: std::sync::Mutex<observer::Wanted>,
+    /// What calls that wait are told, where somebody tells it.
+    news: std::sync::OnceLock<News>,
 }
 
 impl Registry {
@@ -140,6 +152,7 @@ impl Registry {
             resolution: Arc::new(resolution),
             observer_wake: Notify::new(),
             observer_wanted: std::sync::Mutex::default(),
+            news: std::sync::OnceLock::new(),
         })
     }
 
@@ -147,6 +160,11 @@ impl Registry {
     #[must_use]
     pub fn host(&self) -> &HostId {
         &self.host
+    }
+
+    /// From now on calls that wait for a change hear these news. Only the first ones count.
+    pub fn hear(&self, news: News) {
+        let _heard_before = self.news.set(news);
     }
 
     /// Where snapshots are made and kept.

@@ -84,7 +84,8 @@ impl Registry {
         .await
     }
 
-    async fn register_now(
+    /// As [`Registry::register`], in the task of the caller.
+    pub(super) async fn register_now(
         &self,
         call: &WriteCall<Registration>,
         wanted: RegisterWanted,

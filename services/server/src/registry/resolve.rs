@@ -78,7 +78,8 @@ impl Registry {
             .await?
     }
 
-    async fn resolved(
+    /// The snapshot of a workspace whose files this daemon may look at.
+    pub(super) async fn resolved(
         &self,
         caller: &Caller,
         subject: Subject,

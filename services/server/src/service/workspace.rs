@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use compozy_domain::{CatalogError, Scope};
+use compozy_domain::Scope;
 use compozy_proto::workspace::v1 as pb;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceService;
 use tonic::{Request, Response, Status};
 
 use super::caller;
 use super::calls::Calls;
+use crate::convert::session::account;
 use crate::convert::{
     definition, directory, identity, list, order, prune, reference, register, relink, remove, resolve,
     update, workspace,
@@ -38,23 +39,44 @@ impl WorkspaceApi {
 impl WorkspaceService for WorkspaceApi {
     async fn attach_session(
         &self,
-        _request: Request<pb::AttachSessionRequest>,
+        request: Request<pb::AttachSessionRequest>,
     ) -> Result<Response<pb::AttachSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(
+                request,
+                account::attach,
+                Registry::attach_session,
+                account::attached,
+            )
+            .await
     }
 
     async fn detach_session(
         &self,
-        _request: Request<pb::DetachSessionRequest>,
+        request: Request<pb::DetachSessionRequest>,
     ) -> Result<Response<pb::DetachSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(
+                request,
+                account::detach,
+                Registry::detach_session,
+                account::detached,
+            )
+            .await
     }
 
     async fn move_session(
         &self,
-        _request: Request<pb::MoveSessionRequest>,
+        request: Request<pb::MoveSessionRequest>,
     ) -> Result<Response<pb::MoveSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(
+                request,
+                account::move_wanted,
+                Registry::move_session,
+                account::moved,
+            )
+            .await
     }
 
     async fn register_workspace(

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use compozy_domain::profile::Selection;
-use compozy_domain::{CatalogError, Profile, ProfileId, Visibility, Workspace, WorkspaceId};
+use compozy_domain::{
+    CatalogError, Clock, Profile, ProfileId, SessionAt, SessionId, Visibility, WatchFilter, Workspace,
+    WorkspaceId,
+};
 use compozy_store::Store;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -23,6 +26,8 @@ const PAGES_AT_ONCE: usize = 2;
 pub enum RowKey {
     /// A workspace.
     Workspace(WorkspaceId),
+    /// A session.
+    Session(SessionId),
     /// A profile.
     Profile(ProfileId),
     /// The profile that is selected for a workspace, or for everything else.
@@ -34,6 +39,8 @@ pub enum RowKey {
 pub enum Record {
     /// A workspace.
     Workspace(Box<Workspace>),
+    /// A session.
+    Session(Box<SessionAt>),
     /// A profile.
     Profile(Box<Profile>),
     /// A selection.
@@ -48,6 +55,7 @@ type Outcome = Result<RowsByKey, CatalogError>;
 #[derive(Debug)]
 pub struct Rows {
     store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
     waiting: Mutex<Vec<Question>>,
     asked: Notify,
     pages: Semaphore,
@@ -62,9 +70,10 @@ struct Question {
 impl Rows {
     /// Nothing is read before somebody asks. [`Self::serve`] does the work.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>) -> Arc<Self> {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self {
             store,
+            clock,
             waiting: Mutex::default(),
             asked: Notify::new(),
             pages: Semaphore::new(PAGES_AT_ONCE),
@@ -103,6 +112,22 @@ impl Rows {
         // Never closed.
         let _turn = self.pages.acquire().await.ok();
         patiently(self.store.above(after, only, limit, visibility)).await
+    }
+
+    /// A page of the sessions that a watch sees, as [`compozy_store::SessionStore::sessions_above`].
+    ///
+    /// # Errors
+    /// What the store answers.
+    pub async fn sessions(
+        &self,
+        after: Option<&SessionId>,
+        filter: &WatchFilter,
+        limit: u32,
+        visibility: &Visibility,
+    ) -> Result<Vec<SessionAt>, CatalogError> {
+        let _turn = self.pages.acquire().await.ok();
+        let now = self.clock.now();
+        patiently(self.store.sessions_above(after, filter, limit, visibility, now)).await
     }
 
     /// A page of profiles, by id.
@@ -176,6 +201,19 @@ impl Rows {
                     );
                 }
             }
+            if !asked.sessions.is_empty() {
+                let now = self.clock.now();
+                for row in self
+                    .store
+                    .find_sessions(&asked.sessions, &Visibility::All, now)
+                    .await?
+                {
+                    rows.insert(
+                        RowKey::Session(row.session.id.clone()),
+                        Record::Session(Box::new(row)),
+                    );
+                }
+            }
             if !asked.profiles.is_empty() {
                 for row in self.store.find_profiles(&asked.profiles).await? {
                     rows.insert(RowKey::Profile(row.id.clone()), Record::Profile(Box::new(row)));
@@ -202,6 +240,7 @@ impl Rows {
 #[derive(Default)]
 struct Asked {
     workspaces: Vec<WorkspaceId>,
+    sessions: Vec<SessionId>,
     profiles: Vec<ProfileId>,
     selections: Vec<WorkspaceId>,
     global_selection: bool,
@@ -213,6 +252,7 @@ impl Asked {
         for key in keys {
             match key {
                 RowKey::Workspace(id) => asked.workspaces.push(id.clone()),
+                RowKey::Session(id) => asked.sessions.push(id.clone()),
                 RowKey::Profile(id) => asked.profiles.push(id.clone()),
                 RowKey::Selection(Some(id)) => asked.selections.push(id.clone()),
                 RowKey::Selection(None) => asked.global_selection = true,

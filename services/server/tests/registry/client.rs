@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use compozy_proto::error::v1::ErrorReason;
 use compozy_proto::profile::v1 as profile_pb;
 use compozy_proto::profile::v1::profile_service_client::ProfileServiceClient;
+use compozy_proto::session::v1 as session_pb;
+use compozy_proto::session::v1::session_catalog_service_client::SessionCatalogServiceClient;
 use compozy_proto::workspace::v1 as pb;
 use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use tonic::metadata::MetadataValue;
@@ -33,6 +35,8 @@ pub(crate) struct Failure {
     pub(crate) fields: Vec<String>,
     /// Whether ResourceInfo came along.
     pub(crate) names_resource: bool,
+    /// What PreconditionFailure says: types and subjects.
+    pub(crate) preconditions: Vec<(String, String)>,
 }
 
 pub(crate) type Outcome<T> = Result<T, Failure>;
@@ -42,6 +46,7 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 pub(crate) struct Api {
     client: WorkspaceServiceClient<Channel>,
     profiles: ProfileServiceClient<Channel>,
+    sessions: SessionCatalogServiceClient<Channel>,
     principal: &'static str,
     deadline_millis: Option<u64>,
 }
@@ -74,6 +79,9 @@ methods! {
     prune => prune_workspaces(PruneWorkspacesRequest) -> PruneWorkspacesResponse;
     list_directory => list_directory(ListDirectoryRequest) -> ListDirectoryResponse;
     create_directory => create_directory(CreateDirectoryRequest) -> CreateDirectoryResponse;
+    attach_session => attach_session(AttachSessionRequest) -> AttachSessionResponse;
+    detach_session => detach_session(DetachSessionRequest) -> DetachSessionResponse;
+    move_session => move_session(MoveSessionRequest) -> MoveSessionResponse;
 }
 
 methods! {
@@ -90,11 +98,37 @@ methods! {
     active_profile => get_active_profile(GetActiveProfileRequest) -> GetActiveProfileResponse;
 }
 
+methods! {
+    sessions, session_pb;
+    create_session => create_session(CreateSessionRequest) -> CreateSessionResponse;
+    get_session => get_session(GetSessionRequest) -> GetSessionResponse;
+    list_sessions => list_sessions(ListSessionsRequest) -> ListSessionsResponse;
+    count_sessions => count_sessions(CountSessionsRequest) -> CountSessionsResponse;
+    update_session => update_session(UpdateSessionRequest) -> UpdateSessionResponse;
+    rename_session => rename_session(RenameSessionRequest) -> RenameSessionResponse;
+    stop_session => stop_session(StopSessionRequest) -> StopSessionResponse;
+    resume_session => resume_session(ResumeSessionRequest) -> ResumeSessionResponse;
+    archive_session => archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
+    unarchive_session => unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
+    delete_session => delete_session(DeleteSessionRequest) -> DeleteSessionResponse;
+    bind_runtime => bind_runtime(BindRuntimeRequest) -> BindRuntimeResponse;
+    heartbeat => heartbeat(HeartbeatRequest) -> HeartbeatResponse;
+    batch_heartbeat => batch_heartbeat(BatchHeartbeatRequest) -> BatchHeartbeatResponse;
+    finish_session => finish_session(FinishSessionRequest) -> FinishSessionResponse;
+    acquire_attach_lease => acquire_attach_lease(AcquireAttachLeaseRequest) -> AcquireAttachLeaseResponse;
+    release_attach_lease => release_attach_lease(ReleaseAttachLeaseRequest) -> ReleaseAttachLeaseResponse;
+    mark_session_seen => mark_session_seen(MarkSessionSeenRequest) -> MarkSessionSeenResponse;
+    get_session_health => get_session_health(GetSessionHealthRequest) -> GetSessionHealthResponse;
+    inspect_session => inspect_session(InspectSessionRequest) -> InspectSessionResponse;
+    get_launch => get_launch(GetLaunchRequest) -> GetLaunchResponse;
+}
+
 impl Api {
     pub(crate) fn new(channel: Channel) -> Self {
         Self {
             client: WorkspaceServiceClient::new(channel.clone()),
-            profiles: ProfileServiceClient::new(channel),
+            profiles: ProfileServiceClient::new(channel.clone()),
+            sessions: SessionCatalogServiceClient::new(channel),
             principal: "local",
             deadline_millis: None,
         }
@@ -164,6 +198,22 @@ fn examine(status: &Status) -> Failure {
         .or_insert(status.code());
     assert_eq!(code, status.code(), "{} has one status", info.reason);
     check_message(status.message());
+    let names_resource = details
+        .iter()
+        .any(|detail| matches!(detail, ErrorDetail::ResourceInfo(_)));
+    let preconditions = preconditions(&details);
+    // What is missing is named, and so is the state that stands in the way (S340).
+    match status.code() {
+        Code::NotFound => assert!(names_resource, "{status:?}"),
+        Code::FailedPrecondition => {
+            let named = preconditions.iter();
+            assert!(named.clone().count() > 0, "{status:?}");
+            for (what, subject) in named {
+                assert!(*what == info.reason && !subject.is_empty(), "{status:?}");
+            }
+        }
+        _ => {}
+    }
     let fields = details.iter().filter_map(|detail| {
         let ErrorDetail::BadRequest(bad) = detail else {
             return None;
@@ -180,10 +230,20 @@ fn examine(status: &Status) -> Failure {
         message: status.message().to_owned(),
         metadata: info.metadata.clone(),
         fields: fields.flatten().collect(),
-        names_resource: details
-            .iter()
-            .any(|detail| matches!(detail, ErrorDetail::ResourceInfo(_))),
+        names_resource,
+        preconditions,
     }
+}
+
+fn preconditions(details: &[ErrorDetail]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for detail in details {
+        if let ErrorDetail::PreconditionFailure(failure) = detail {
+            let violations = failure.violations.iter();
+            found.extend(violations.map(|violation| (violation.r#type.clone(), violation.subject.clone())));
+        }
+    }
+    found
 }
 
 /// One sentence for a person, without SQL and without a stack.

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use compozy_domain::{Principal, Scope, Visibility, WorkspaceId};
 use compozy_proto::profile::v1::profile_service_server::ProfileServiceServer;
+use compozy_proto::session::v1::session_catalog_service_server::SessionCatalogServiceServer;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_server::layer::Deadline;
 use compozy_server::registry::{Parts, Registry};
 use compozy_server::seal::Seal;
 use compozy_server::service::profile::ProfileApi;
+use compozy_server::service::session::SessionApi;
 use compozy_server::service::workspace::WorkspaceApi;
 use compozy_server::status::status;
 use compozy_server::tasks::Tasks;
@@ -53,6 +55,23 @@ pub(crate) fn principals(limited_to: &[WorkspaceId]) -> HashMap<&'static str, Ar
         ("reader", remote("reader", &[Scope::Read], Visibility::All)),
         ("writer", remote("writer", &[Scope::Write], Visibility::All)),
         ("limited", remote("limited", &both, only)),
+        ("ci", remote("ci", &both, Visibility::All)),
+        (
+            "administrator",
+            remote(
+                "administrator",
+                &[Scope::Read, Scope::Write, Scope::Admin],
+                Visibility::All,
+            ),
+        ),
+        (
+            "launcher",
+            remote(
+                "launcher",
+                &[Scope::Read, Scope::Write, Scope::Launch],
+                Visibility::All,
+            ),
+        ),
     ])
 }
 
@@ -64,12 +83,15 @@ impl Daemon {
         let registry = Registry::new(parts);
         let api = WorkspaceApi::new(Arc::clone(&registry), Arc::clone(&seal));
         let profiles = ProfileApi::new(Arc::clone(&registry), Arc::clone(&seal));
+        let sessions = SessionApi::new(Arc::clone(&registry), Arc::clone(&seal));
         let principals = principals(limited_to);
-        let admitted = principals.clone();
+        let (admitted, let_in) = (principals.clone(), principals.clone());
         let service =
             WorkspaceServiceServer::with_interceptor(api, move |request| admit(request, &principals));
         let profiles =
             ProfileServiceServer::with_interceptor(profiles, move |request| admit(request, &admitted));
+        let sessions =
+            SessionCatalogServiceServer::with_interceptor(sessions, move |request| admit(request, &let_in));
         let listener = UnixListener::bind(socket).unwrap();
         let mut server = JoinSet::new();
         server.spawn(async move {
@@ -77,6 +99,7 @@ impl Daemon {
             Server::builder()
                 .add_service(service)
                 .add_service(profiles)
+                .add_service(sessions)
                 .serve_with_incoming(incoming)
                 .await
                 .unwrap();

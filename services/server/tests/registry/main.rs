@@ -17,7 +17,7 @@ mod cases;
 mod client;
 mod daemon;
 mod doubles;
-#[path = "../handed_on.rs"]
+#[path = "../handed_on/mod.rs"]
 mod handed_on;
 #[allow(dead_code, reason = "shared with the cases of resolution")]
 mod requests;

@@ -48,9 +48,21 @@ pub(crate) struct World {
 #[derive(Debug, PartialEq)]
 struct Snapshot {
     rows: Vec<pb::Workspace>,
+    /// Everything that is stored of sessions, table by table.
+    sessions: Vec<Vec<Vec<String>>>,
     changes: Vec<ChangeEntry>,
     tree: Tree,
 }
+
+/// What is stored of sessions.
+const TABLES_OF_SESSIONS: [&str; 6] = [
+    "session",
+    "session_live",
+    "session_label",
+    "session_transition",
+    "deleted_session",
+    "session_count",
+];
 
 static SOCKETS: AtomicU32 = AtomicU32::new(0);
 
@@ -305,9 +317,23 @@ impl World {
             .await
     }
 
+    async fn stored_sessions(&self) -> Vec<Vec<Vec<String>>> {
+        let mut tables = Vec::new();
+        for table in TABLES_OF_SESSIONS {
+            let sql = format!("SELECT * FROM {table} ORDER BY 1, 2");
+            tables.push(
+                compozy_store::conformance::raw_rows(&self.store, &sql)
+                    .await
+                    .unwrap(),
+            );
+        }
+        tables
+    }
+
     async fn snapshot(&self) -> Snapshot {
         Snapshot {
             rows: self.rows().await,
+            sessions: self.stored_sessions().await,
             changes: self.changes().await,
             tree: tree(&self.t),
         }

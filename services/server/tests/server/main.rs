@@ -29,6 +29,7 @@ mod proxy;
 mod reflection;
 mod running;
 mod script;
+mod sessions;
 mod settings;
 mod starting;
 mod telemetry;

@@ -26,7 +26,7 @@ cases! {
 }
 
 /// Writes the tokens file: for each id a token `token-<id>`, its scope, and its workspaces if they are limited.
-fn write_tokens(path: &Path, entries: &[(&str, &str, Option<&[&str]>)]) {
+pub(crate) fn write_tokens(path: &Path, entries: &[(&str, &str, Option<&[&str]>)]) {
     let mut text = String::new();
     for (id, scope, workspaces) in entries {
         let hash = compozy_server::token::hash(&format!("token-{id}"));
@@ -47,7 +47,7 @@ fn write_tokens(path: &Path, entries: &[(&str, &str, Option<&[&str]>)]) {
 }
 
 /// A server whose tokens file holds what it will hold.
-async fn start(world: &World) -> (Server, std::path::PathBuf) {
+pub(crate) async fn start(world: &World) -> (Server, std::path::PathBuf) {
     let path = world.path("tokens.toml");
     write_tokens(&path, &[]);
     let server = world
@@ -60,7 +60,7 @@ async fn start(world: &World) -> (Server, std::path::PathBuf) {
 }
 
 /// Waits until a token is known, and watches with it.
-async fn watch_with(server: &Server, token: &str, request: pb::WatchCatalogRequest) -> Watching {
+pub(crate) async fn watch_with(server: &Server, token: &str, request: pb::WatchCatalogRequest) -> Watching {
     let mut watching = None;
     crate::world::until("the token is known", async || {
         watching = server.watch_as(Some(token), request.clone()).await.ok();

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use compozy_proto::change::v1 as pb;
 use compozy_proto::change::v1::catalog_change_service_client::CatalogChangeServiceClient;
 use compozy_proto::change::v1::watch_catalog_response::Message;
+use compozy_proto::session::v1 as session_pb;
 use compozy_proto::workspace::v1 as workspace_pb;
 use compozy_proto::workspace::v1::workspace_ref::Form;
 use tokio::time::Instant;
@@ -141,6 +142,21 @@ impl Watching {
         }
     }
 
+    /// The sessions of a snapshot, what changed meanwhile, and the token of `synced` behind them.
+    pub(crate) async fn snapshot_of_sessions(
+        &mut self,
+    ) -> (Vec<session_pb::Session>, Vec<pb::Change>, String) {
+        let (mut rows, mut changes) = (Vec::new(), Vec::new());
+        loop {
+            match self.news().await {
+                Message::SnapshotRow(row) => rows.extend(session_of(row.row)),
+                Message::Changes(batch) => changes.extend(batch.changes),
+                Message::Synced(synced) => return (rows, changes, synced.token),
+                other => panic!("not of a snapshot: {other:?}"),
+            }
+        }
+    }
+
     /// Every row of a snapshot, whatever it is of, up to `synced`.
     pub(crate) async fn snapshot_records(&mut self) -> Vec<pb::row::Record> {
         let mut records = Vec::new();
@@ -166,7 +182,15 @@ impl Watching {
 pub(crate) fn workspace_of(row: Option<pb::Row>) -> Option<workspace_pb::Workspace> {
     match row?.record? {
         pb::row::Record::Workspace(workspace) => Some(workspace),
-        pb::row::Record::Profile(_) | pb::row::Record::Selection(_) => None,
+        pb::row::Record::Profile(_) | pb::row::Record::Selection(_) | pb::row::Record::Session(_) => None,
+    }
+}
+
+/// The session of a row.
+pub(crate) fn session_of(row: Option<pb::Row>) -> Option<session_pb::Session> {
+    match row?.record? {
+        pb::row::Record::Session(session) => Some(session),
+        pb::row::Record::Workspace(_) | pb::row::Record::Profile(_) | pb::row::Record::Selection(_) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The change stream as its callers see it: real servers with their own accept loops and layers in this process, a
-//! generated client over the socket or TCP, and a store on SQLite and on Postgres. Entries of kinds that nothing
-//! writes yet (sessions, profiles) are put into the log by hand. Of a quiet stream nothing is awaited but the next
+//! generated client over the socket or TCP, and a store on SQLite and on Postgres. Entries that
+//! no call would write just so are put into the log by hand. Of a quiet stream nothing is awaited but the next
 //! message: a marker that is committed afterwards has to be it.
 
 #![allow(
@@ -17,12 +17,13 @@ mod cases;
 mod client;
 mod clock;
 mod entries;
-#[path = "../handed_on.rs"]
+#[path = "../handed_on/mod.rs"]
 mod handed_on;
 mod server;
 mod watched_store;
 mod world;
 
+mod agents;
 mod behind;
 mod callers;
 mod epochs;
@@ -39,6 +40,8 @@ mod restarts;
 mod restored;
 mod retention;
 mod rows;
+mod session_rows;
+mod sessions;
 mod slow;
 mod small_frames;
 mod snapshots;

@@ -102,7 +102,7 @@ async fn n089_n090_rows_of_the_kinds_that_have_one(world: World) {
         ("workspace upserted created", None),
         ("workspace_order upserted moved", None),
         ("workspace deleted removed", None),
-        // Kinds of which nothing has rows yet.
+        // Of these there is no record.
         ("session upserted state", None),
         ("profile upserted created", None),
     ]

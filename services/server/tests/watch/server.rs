@@ -11,6 +11,8 @@ use compozy_proto::change::v1 as pb;
 use compozy_proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
 use compozy_proto::profile::v1::profile_service_client::ProfileServiceClient;
 use compozy_proto::profile::v1::profile_service_server::ProfileServiceServer;
+use compozy_proto::session::v1::session_catalog_service_client::SessionCatalogServiceClient;
+use compozy_proto::session::v1::session_catalog_service_server::SessionCatalogServiceServer;
 use compozy_proto::workspace::v1::workspace_service_client::WorkspaceServiceClient;
 use compozy_proto::workspace::v1::workspace_service_server::WorkspaceServiceServer;
 use compozy_resolver::Disk;
@@ -26,6 +28,7 @@ use compozy_server::resume_token;
 use compozy_server::seal::Seal;
 use compozy_server::service::change::ChangeApi;
 use compozy_server::service::profile::ProfileApi;
+use compozy_server::service::session::SessionApi;
 use compozy_server::service::workspace::WorkspaceApi;
 use compozy_server::shutdown::Shutdown;
 use compozy_server::watch::{self, Log, Rows, WatchMetrics, WatchSettings};
@@ -131,6 +134,11 @@ impl Server {
     /// The profiles, for the caller on the socket.
     pub(crate) fn profiles(&self) -> ProfileServiceClient<Channel> {
         ProfileServiceClient::new(self.channel.clone())
+    }
+
+    /// The sessions, for the caller on the socket.
+    pub(crate) fn sessions(&self) -> SessionCatalogServiceClient<Channel> {
+        SessionCatalogServiceClient::new(self.channel.clone())
     }
 
     /// A new connection to the socket with this window for each stream.
@@ -265,7 +273,7 @@ async fn catalog(
     let log = Log::open(Arc::clone(&stored), settings, Arc::clone(&metrics))
         .await
         .unwrap();
-    let rows = Rows::new(Arc::clone(&stored));
+    let rows = Rows::new(Arc::clone(&stored), Arc::clone(&context.clock));
     let (tasks, stop) = (&context.tasks, context.tasks.stopping());
     tasks.spawn(Arc::clone(&seal).keep_fresh(stop.clone()));
     tasks.spawn(Arc::clone(&log).follow(stop.clone()));
@@ -282,6 +290,7 @@ async fn catalog(
     });
     let changes = ChangeApi::new(Arc::clone(&parts), context.shutdown.clone());
     let profiles = ProfileApi::new(Arc::clone(&registry), Arc::clone(&seal));
+    let sessions = SessionApi::new(Arc::clone(&registry), Arc::clone(&seal));
     let workspaces = WorkspaceApi::new(registry, seal);
     let catalog = Catalog {
         id: store.catalog_id().clone(),
@@ -291,6 +300,7 @@ async fn catalog(
         add_services: Box::new(move |routes| {
             routes.add_service(WorkspaceServiceServer::new(workspaces));
             routes.add_service(ProfileServiceServer::new(profiles));
+            routes.add_service(SessionCatalogServiceServer::new(sessions));
             routes.add_service(CatalogChangeServiceServer::new(changes));
         }),
         close: Box::pin(async move { store.close().await }),

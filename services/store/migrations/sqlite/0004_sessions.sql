@@ -1,7 +1,9 @@
 -- Sessions: their records, what is known of live ones, accounts, kept counts, search. Times are nanoseconds since
 -- 1970 in UTC. The Postgres twin of this file has the same name and the same columns.
 
+-- The folded name, for queries of sessions; a release fills it when it opens the catalog to serve.
 ALTER TABLE workspace ADD COLUMN name_search TEXT NOT NULL DEFAULT '';
+CREATE INDEX workspace_name_search ON workspace (name_search, id);
 
 CREATE TABLE session (
     -- Names the row in the index of texts; means nothing outside of this file.
@@ -60,24 +62,43 @@ CREATE TABLE session (
     updated_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX session_account ON session (workspace_id, rank, id);
-CREATE INDEX session_parent ON session (parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX session_root ON session (root_id);
-CREATE INDEX session_profile ON session (profile_id);
-CREATE INDEX session_finished ON session (finished_lease) WHERE finished_lease IS NOT NULL;
+-- Every index costs every write, on Postgres also a write that does not touch its columns; each is here for a reason.
 
--- The lists, by sort: everywhere and of one workspace; what is neither archived nor internal apart.
-CREATE INDEX session_recent ON session (updated_at DESC, created_at DESC, id DESC) WHERE hidden = 0;
-CREATE INDEX session_recent_of ON session (workspace_id, updated_at DESC, created_at DESC, id DESC) WHERE hidden = 0;
-CREATE INDEX session_recent_all ON session (updated_at DESC, created_at DESC, id DESC);
-CREATE INDEX session_recent_all_of ON session (workspace_id, updated_at DESC, created_at DESC, id DESC);
-CREATE INDEX session_active ON session (active_at DESC, created_at DESC, id DESC) WHERE hidden = 0;
-CREATE INDEX session_active_of ON session (workspace_id, active_at DESC, created_at DESC, id DESC) WHERE hidden = 0;
-CREATE INDEX session_active_all ON session (active_at DESC, created_at DESC, id DESC);
-CREATE INDEX session_attention ON session (attention, attention_at DESC, id DESC) WHERE hidden = 0;
-CREATE INDEX session_attention_of ON session (workspace_id, attention, attention_at DESC, id DESC) WHERE hidden = 0;
-CREATE INDEX session_live_recent ON session (updated_at DESC, created_at DESC, id DESC)
-    WHERE state IN ('starting', 'active', 'stopping');
+-- Neighbours on an account.
+CREATE INDEX session_account ON session (workspace_id, rank, id);
+-- Snapshots of watches of some workspaces, which read by id.
+CREATE INDEX session_by_id ON session (workspace_id, id);
+
+-- The lists, a pair for each sort: everywhere, and of one workspace. A page reads, for each way to be hidden and each
+-- state that its filter admits, the first rows of one range. So a rare state, or archived ones alone, cost no more than
+-- all, nothing is sorted, and no index is needed for each filter.
+CREATE INDEX session_recent ON session (hidden, state, updated_at DESC, created_at DESC, id DESC);
+CREATE INDEX session_recent_of ON session (workspace_id, hidden, state, updated_at DESC, created_at DESC, id DESC);
+CREATE INDEX session_active ON session (hidden, state, active_at DESC, created_at DESC, id DESC);
+CREATE INDEX session_active_of ON session (workspace_id, hidden, state, active_at DESC, created_at DESC, id DESC);
+CREATE INDEX session_attention ON session (hidden, state, attention, attention_at DESC, id DESC);
+CREATE INDEX session_attention_of ON session (workspace_id, hidden, state, attention, attention_at DESC, id DESC);
+CREATE INDEX session_manual ON session (workspace_id, hidden, state, rank, id);
+-- States of a newer release, which the lists show as stopped. Always empty but while releases are mixed.
+CREATE INDEX session_unknown ON session (id)
+    WHERE state NOT IN ('starting', 'active', 'stopping', 'stopped', 'orphaned');
+
+-- Filters whose matches may be few among many. What follows each is there to count without reading the rows.
+CREATE INDEX session_agent ON session (agent, workspace_id, hidden, state);
+CREATE INDEX session_provider ON session (provider, workspace_id, hidden, state);
+CREATE INDEX session_profile ON session (profile_id, workspace_id, hidden, state);
+CREATE INDEX session_created ON session (created_at, workspace_id, hidden, state);
+-- Those that hold few rows cost the others nothing.
+CREATE INDEX session_parent ON session (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX session_root ON session (root_id) WHERE root_id <> id;
+CREATE INDEX session_type ON session (type) WHERE type <> 'user';
+CREATE INDEX session_origin ON session (origin) WHERE origin <> 'native';
+CREATE INDEX session_runtime ON session (runtime) WHERE runtime <> 'none';
+CREATE INDEX session_failed ON session (failure) WHERE failure <> '';
+-- A last word that is said twice.
+CREATE INDEX session_finished ON session (finished_lease) WHERE finished_lease IS NOT NULL;
+-- For the sweep, which looks for starts that take too long.
+CREATE INDEX session_starting ON session (state_at, id) WHERE state = 'starting';
 
 -- What is known of a session only while it is live. No index on what a heartbeat changes.
 CREATE TABLE session_live (

@@ -15,7 +15,7 @@ use crate::observations::ObservationStore as _;
 use crate::workspaces::WorkspaceStore as _;
 
 #[track_caller]
-fn assert_away<T: std::fmt::Debug>(outcome: &Result<T>) {
+pub(crate) fn assert_away<T: std::fmt::Debug>(outcome: &Result<T>) {
     let away = matches!(
         outcome,
         Err(Error::Unavailable {

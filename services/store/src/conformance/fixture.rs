@@ -32,12 +32,20 @@ pub const BINARY: &str = "0.1.0";
 /// When the tests begin.
 pub const START: Timestamp = Timestamp::from_nanos(1_800_000_000_000_000_000);
 
+const SECOND: i64 = 1_000_000_000;
+
 /// The tables of a catalog whose rows a user could notice.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: [(&str, &str); 16] = [
     ("workspace", "id"),
     ("workspace_observation", "workspace_id"),
     ("profile", "id"),
     ("profile_selection", "workspace_id"),
+    ("session", "id"),
+    ("session_live", "session_id"),
+    ("session_label", "session_id, key"),
+    ("session_transition", "session_id, number"),
+    ("deleted_session", "id"),
+    ("session_count", "scope, hidden, state, type, agent"),
     ("observer_round", "host_id"),
     ("intent", "id"),
     ("request", "principal, method, request_id"),
@@ -53,6 +61,7 @@ pub struct Catalog<E> {
     pub engine: Arc<E>,
     /// The store that has it open.
     pub store: Arc<SqlStore>,
+    /// Nanoseconds since [`START`].
     clock: Arc<AtomicI64>,
     inodes: Arc<AtomicU64>,
 }
@@ -144,8 +153,25 @@ impl<E> Catalog<E> {
     /// The next second.
     #[must_use]
     pub fn tick(&self) -> Timestamp {
-        let seconds = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
-        START.plus(Duration::from_secs(seconds.unsigned_abs()))
+        let nanos = self.clock.fetch_add(SECOND, Ordering::SeqCst) + SECOND;
+        Timestamp::from_nanos(START.nanos() + nanos)
+    }
+
+    /// The process's clock as it stands.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_nanos(START.nanos() + self.clock.load(Ordering::SeqCst))
+    }
+
+    /// Sets the clock of the process, and on Postgres that of the catalog, which stands still from then on.
+    pub async fn set_clock(&self, at: Timestamp) {
+        self.clock.store(at.nanos() - START.nanos(), Ordering::SeqCst);
+        hooks::set_catalog_clock(&self.store, at).await.unwrap();
+    }
+
+    /// Lets time go by on the clock of [`Self::set_clock`].
+    pub async fn pass(&self, span: Duration) {
+        self.set_clock(self.now().plus(span)).await;
     }
 
     /// A call of somebody who may see everything.
@@ -362,7 +388,8 @@ impl<E> Catalog<E> {
     pub async fn everything(&self) -> Vec<Vec<String>> {
         self.number_all().await;
         let mut all = Vec::new();
-        for (table, key) in TABLES {
+        let deltas = (self.store.kind() == StoreKind::Postgres).then_some(("session_count_delta", "number"));
+        for (table, key) in TABLES.into_iter().chain(deltas) {
             let sql = format!("SELECT * FROM {table} ORDER BY {key}");
             for mut row in hooks::rows(&self.store, &sql).await.unwrap() {
                 row.insert(0, table.to_owned());

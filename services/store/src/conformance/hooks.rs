@@ -31,6 +31,23 @@ pub async fn rows(store: &SqlStore, sql: &str) -> Result<Vec<Vec<String>>> {
     store.db().read(Arc::new(Query(sql.to_owned()))).await
 }
 
+/// Lets the catalog's clock of Postgres stand still at an instant, for every process and from the next statement on.
+/// On SQLite nothing: there the clock of the process counts.
+///
+/// # Errors
+/// As any write.
+pub async fn set_catalog_clock(store: &SqlStore, at: Timestamp) -> Result<()> {
+    if matches!(store.db(), Db::Postgres(_)) {
+        let sql = format!(
+            "CREATE OR REPLACE FUNCTION catalog_now() RETURNS BIGINT LANGUAGE SQL VOLATILE \
+             AS 'SELECT {}::bigint'",
+            at.nanos()
+        );
+        execute(store, &sql).await?;
+    }
+    Ok(())
+}
+
 /// Appends entries about a workspace that is not there, all of one instant, in one statement.
 ///
 /// # Errors

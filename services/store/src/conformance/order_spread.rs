@@ -100,6 +100,6 @@ fn row_values(number: u32, rank: &str, address: &crate::open::StoreAddress) -> S
     };
     format!(
         "('ws_{number:016x}', '01HXJ9YR4QZ0V7M3T5B8N2C6KD', 'h1', '/w/{number}', 1, {number}, '[]', 'n{number}', \
-         'n{number}', '', '', {no}, {bytes}, '', 1, 1, 1, 1)"
+         'n{number}', '', '', {no}, {bytes}, '', 1, 1, 1, 1, '')"
     )
 }

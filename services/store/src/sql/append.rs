@@ -38,7 +38,7 @@ pub(crate) async fn append(tx: &mut Tx, change: &NewChange) -> Result<()> {
         (*session_count).into(),
         (*at).into(),
     ];
-    let at = tx.dialect().instant_of_entry("$12");
+    let at = tx.dialect().instant("$12");
     match tx.dialect() {
         Dialect::Sqlite => {
             tx.execute("UPDATE change_head SET head = head + 1 WHERE one = 1", &[])

@@ -18,6 +18,7 @@ use crate::sql::dialect::Dialect;
 use crate::sql::migrate::set_epoch;
 use crate::sql::profile_rows::defect_of;
 use crate::sql::remember::{REMEMBERED_FOR, is_forgotten};
+use crate::sql::session_examine::{ExamineSessions, SessionFindings, examine_numbers};
 
 const KEYS_VALID: i64 = 2;
 const FORGOTTEN_AT_ONCE: i64 = 5_000;
@@ -87,7 +88,18 @@ impl CatalogStore for SqlStore {
     }
 
     async fn examine(&self) -> Result<Vec<Finding>> {
-        self.db().read(Arc::new(Examine)).await
+        let mut findings = self.db().read(Arc::new(Examine)).await?;
+        let (mut sessions, mut after) = (SessionFindings::default(), None);
+        loop {
+            let (found, last) = self.db().read_one(Arc::new(ExamineSessions { after })).await?;
+            sessions.join(found);
+            if last.is_none() {
+                break;
+            }
+            after = last;
+        }
+        findings.extend(sessions.into_findings());
+        Ok(findings)
     }
 
     async fn close(&self) {
@@ -297,6 +309,7 @@ impl Transaction for Examine {
         examine_profiles(tx, &mut findings).await?;
         examine_selections(tx, &mut findings).await?;
         examine_log(tx, &mut findings).await?;
+        examine_numbers(tx, &mut findings).await?;
         Ok(findings)
     }
 }
@@ -373,7 +386,7 @@ async fn examine_log(tx: &mut Tx, findings: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-fn error(message: String, remedy: &str) -> Finding {
+pub(crate) fn error(message: String, remedy: &str) -> Finding {
     Finding {
         is_error: true,
         message,
@@ -381,7 +394,7 @@ fn error(message: String, remedy: &str) -> Finding {
     }
 }
 
-fn warning(message: String, remedy: &str) -> Finding {
+pub(crate) fn warning(message: String, remedy: &str) -> Finding {
     Finding {
         is_error: false,
         ..error(message, remedy)

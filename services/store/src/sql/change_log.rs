@@ -142,7 +142,7 @@ impl Transaction for DatabaseTime {
     type Output = Timestamp;
 
     async fn run(&self, tx: &mut Tx) -> Result<Timestamp> {
-        let sql = format!("SELECT {}", tx.dialect().instant_of_entry("NULL"));
+        let sql = format!("SELECT {}", tx.dialect().instant("NULL"));
         let nanos = tx.one(&sql, &[]).await?.take()?;
         Ok(Timestamp::from_nanos(nanos))
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use compozy_domain::Timestamp;
 use rusqlite::types::{ToSqlOutput, Type, Value as SqliteValue, ValueRef};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::{AssertSqlSafe, Column as _, Row as _, TypeInfo as _};
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Error, Result};
 use crate::sql::dialect::Dialect;
 use crate::sql::postgres::{self, Postgres};
+use crate::sql::session_clock::NewestInstant;
 use crate::sql::sqlite::{self, Sqlite};
 
 /// An open catalog.
@@ -42,6 +44,10 @@ pub(crate) struct Tx {
     pub(crate) moves_log: bool,
     /// Whether Postgres is to keep the statements, under names, for the next time.
     pub(crate) prepares: bool,
+    /// The newest instant that was stored of sessions, where one process has the store.
+    pub(crate) newest: Arc<NewestInstant>,
+    /// The instant that the transaction stores, if it writes.
+    pub(crate) instant: Option<Timestamp>,
     /// For a planted bug that writes beside the transaction.
     #[cfg(feature = "planted-bugs")]
     pub(crate) beside: Option<sqlx::PgPool>,
@@ -224,6 +230,8 @@ impl Tx {
             discard: false,
             moves_log: false,
             prepares: true,
+            newest: Arc::default(),
+            instant: None,
             #[cfg(feature = "planted-bugs")]
             beside: None,
         }
@@ -234,6 +242,13 @@ impl Tx {
             Driver::Sqlite(_) => Dialect::Sqlite,
             Driver::Postgres(_) | Driver::PostgresStatement(_) => Dialect::Postgres,
         }
+    }
+
+    /// This instant, but not below the newest one that was stored; what the transaction writes carries it.
+    pub(crate) fn not_below_stored(&mut self, now: Timestamp) -> Timestamp {
+        let instant = self.newest.not_below(now);
+        self.instant = Some(instant);
+        instant
     }
 
     /// Carries out a statement and answers the number of rows that it touched. `sql` is made of this crate's
@@ -514,8 +529,8 @@ impl From<bool> for Value {
     }
 }
 
-impl From<compozy_domain::Timestamp> for Value {
-    fn from(at: compozy_domain::Timestamp) -> Self {
+impl From<Timestamp> for Value {
+    fn from(at: Timestamp) -> Self {
         Self::Int(Some(at.nanos()))
     }
 }

@@ -50,11 +50,29 @@ impl Dialect {
         }
     }
 
+    /// Draws the next front place of an account, as [`Self::next_front`] does for workspaces.
+    pub(crate) const fn next_session_front(self) -> &'static str {
+        match self {
+            Self::Sqlite => "UPDATE session_front SET number = number + 1 WHERE one = 1 RETURNING number",
+            Self::Postgres => "SELECT nextval('session_front')",
+        }
+    }
+
     /// Serialises moves in the order of workspaces, whose rows they do not share. SQLite has one writer.
     pub(crate) const fn lock_order(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
             Self::Postgres => Some("SELECT pg_advisory_xact_lock(7022364301936337) IS NULL"),
+        }
+    }
+
+    /// Serialises moves within the account of a workspace, whose rows they do not share. SQLite has one writer.
+    pub(crate) const fn lock_account(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => {
+                Some("SELECT pg_advisory_xact_lock(hashtextextended($1, 7022364301936341)) IS NULL")
+            }
         }
     }
 
@@ -69,12 +87,12 @@ impl Dialect {
         }
     }
 
-    /// The instant of an entry: an expression of its own, or the bound one. Processes on one Postgres have clocks of
-    /// their own, the server has one; of a file one process has the only clock.
-    pub(crate) const fn instant_of_entry(self, bound: &'static str) -> &'static str {
+    /// The instant by the catalog's clock: an expression of its own, or the bound one. Processes on one Postgres have
+    /// clocks of their own, the server has one; of a file one process has the only clock.
+    pub(crate) const fn instant(self, bound: &'static str) -> &'static str {
         match self {
             Self::Sqlite => bound,
-            Self::Postgres => "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint",
+            Self::Postgres => "(SELECT catalog_now())",
         }
     }
 
@@ -86,7 +104,7 @@ impl Dialect {
             Self::Sqlite => "(SELECT 0 AS count, 0 AS lag)",
             Self::Postgres => {
                 "(SELECT COUNT(*) AS count, \
-                 COALESCE((extract(epoch FROM clock_timestamp()) * 1000000000)::bigint - MIN(at), 0) AS lag \
+                 COALESCE((SELECT catalog_now()) - MIN(at), 0) AS lag \
                  FROM change_pending)"
             }
         }

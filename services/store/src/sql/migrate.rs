@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::sql::db::{Driver, Transaction, Tx};
 use crate::sql::dialect::Dialect;
 use crate::sql::postgres;
+use crate::sql::session_search::fill_workspace_names;
 
 struct Migration {
     name: &'static str,
@@ -133,6 +134,7 @@ async fn migrate_locked(tx: &mut Tx, founding: &Founding) -> Result<CatalogId> {
         tx.execute(sql, &[newest_version().into(), OLDEST_BINARY.into()])
             .await?;
     }
+    fill_workspace_names(tx).await?;
     leave_the_backup_behind(tx, &founding.epoch).await?;
     if tx.dialect() == Dialect::Sqlite {
         leave_the_boot_behind(tx, founding).await?;

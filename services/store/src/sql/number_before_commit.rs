@@ -28,7 +28,7 @@ pub(super) async fn append(tx: &mut Tx, binds: &[Value]) -> Result<()> {
     let sql = "INSERT INTO change (position, kind, op, reason, host_id, workspace_id, from_workspace_id, session_id, \
                profile_id, internal, version, session_count, at) \
                VALUES ($12, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
-               (extract(epoch FROM clock_timestamp()) * 1000000000)::bigint)";
+               (SELECT catalog_now()))";
     tx.execute(sql, &with_position).await?;
     if position % 3 == 0 {
         tokio::time::sleep(DAWDLING).await;

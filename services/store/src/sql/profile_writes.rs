@@ -24,6 +24,7 @@ use crate::sql::profile_list::List;
 use crate::sql::profile_rows::{COLUMNS, insert, lock_existing, lock_profile, replace, stored_profile};
 use crate::sql::profile_selections::forget_selections_of;
 use crate::sql::remember::{Mutation, Scope};
+use crate::sql::session_reads::count_of_profile;
 
 #[async_trait]
 impl ProfileStore for SqlStore {
@@ -187,7 +188,18 @@ impl Mutation for DeleteProfile {
         };
         // One that this release does not understand can go: somebody named it.
         stored.check_etag(self.etag.as_ref())?;
-        let Profile { id, version, .. } = stored.profile;
+        let Profile {
+            id, name, version, ..
+        } = stored.profile;
+        // Who makes a session holds its profile, so none comes after this look.
+        let session_count = count_of_profile(tx, &id).await?;
+        if session_count > 0 {
+            return Err(CatalogError::ProfileInUse {
+                name: name.as_str().to_owned(),
+                session_count,
+            }
+            .into());
+        }
         forget_selections_of(tx, &id).await?;
         tx.execute("DELETE FROM profile WHERE id = $1", &[id.as_str().into()])
             .await?;

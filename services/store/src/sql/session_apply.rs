@@ -13,7 +13,7 @@ use crate::sql::append::append;
 use crate::sql::db::{Tx, Value};
 use crate::sql::dialect::Dialect;
 use crate::sql::select::Conditions;
-use crate::sql::session_counts::count_change;
+use crate::sql::session_counts::{count_change, count_stored};
 use crate::sql::session_documents as documents;
 use crate::sql::session_rows::place_of;
 
@@ -154,14 +154,24 @@ pub(crate) async fn write_record(
     next: &Session,
     root_dir: Option<&str>,
 ) -> Result<()> {
+    let is_irregular = is_counted_irregularly(before);
+    if is_irregular {
+        count_stored(tx, &before.id, -1).await?;
+    }
     let mut conditions = Conditions::default();
     let id = conditions.bind(next.id.as_str());
     let (old, new) = (record_binds(before, root_dir), record_binds(next, root_dir));
+    let is_regrouped = before.workspace_id() != next.workspace_id();
     let mut columns: Vec<String> = Vec::new();
     for ((column, old), new) in CHANGING.iter().zip(old).zip(new) {
-        // The copy that the store keeps of it may be behind what is known of the live session.
-        let is_copy = matches!(*column, "activity" | "active_at");
-        if old != new || is_copy {
+        let may_differ = match *column {
+            // The copy that the store keeps of it may be behind what is known of the live session.
+            "activity" | "active_at" => true,
+            // What it was relative to is not what it is relative to now.
+            "place" => is_regrouped,
+            _ => false,
+        };
+        if old != new || may_differ {
             let value = conditions.bind(new);
             columns.push(format!("{column} = {value}"));
         }
@@ -176,11 +186,19 @@ pub(crate) async fn write_record(
         forget_labels(tx, &next.id).await?;
         write_labels(tx, next).await?;
     }
+    if is_irregular {
+        return count_stored(tx, &next.id, 1).await;
+    }
     count_change(tx, Some(before), Some(next)).await
 }
 
 /// Removes a session with everything that belongs to it and remembers its id. Appends nothing.
 pub(crate) async fn remove_session(tx: &mut Tx, session: &Session, now: Timestamp) -> Result<()> {
+    if is_counted_irregularly(session) {
+        count_stored(tx, &session.id, -1).await?;
+    } else {
+        count_change(tx, Some(session), None).await?;
+    }
     forget_text(tx, &session.id).await?;
     forget_labels(tx, &session.id).await?;
     forget_live(tx, &session.id).await?;
@@ -193,7 +211,13 @@ pub(crate) async fn remove_session(tx: &mut Tx, session: &Session, now: Timestam
     }
     let sql = "INSERT INTO deleted_session (id, at) VALUES ($1, $2)";
     tx.execute(sql, &[id, now.into()]).await?;
-    count_change(tx, Some(session), None).await
+    Ok(())
+}
+
+/// Whether the stored row may be counted elsewhere than what was read of it says: words that are not understood are
+/// replaced, and a workspace that no row has is left out.
+fn is_counted_irregularly(session: &Session) -> bool {
+    session.defect.is_some() || (session.workspace.is_none() && session.rank.is_some())
 }
 
 /// An entry about a session.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use compozy_domain::path::contains;
 use compozy_domain::session::health::{Badge, Health};
 use compozy_domain::session::{
     Announced, AttachLease, Attention, AttentionClass, Lease, Lineage, Live, Origin, PermissionMode,
@@ -42,10 +43,25 @@ pub(crate) fn session(mut row: Row) -> Result<Session> {
     let (cwd, place): (String, String) = (row.take()?, row.take()?);
     let rank: Vec<u8> = row.take()?;
     let (name, agent, provider, model) = (row.take()?, row.take()?, row.take()?, row.take()?);
-    let session_type = defect.word(row.take()?, SessionType::parse, SessionType::System, "type");
-    let state = defect.word(row.take()?, SessionState::parse, SessionState::Stopped, "state");
+    let session_type = defect.word(
+        &row.take::<String>()?,
+        SessionType::parse,
+        SessionType::System,
+        "type",
+    );
+    let state = defect.word(
+        &row.take::<String>()?,
+        SessionState::parse,
+        SessionState::Stopped,
+        "state",
+    );
     let state_at = Timestamp::from_nanos(row.take()?);
-    let runtime = defect.word(row.take()?, RuntimeState::parse, RuntimeState::None, "runtime");
+    let runtime = defect.word(
+        &row.take::<String>()?,
+        RuntimeState::parse,
+        RuntimeState::None,
+        "runtime",
+    );
     let (runtime_holder, generation) = (row.take()?, row.take()?);
     let stop = defect.document(row.take()?, documents::read_stop, "stop");
     let parent: Option<String> = row.take()?;
@@ -56,7 +72,7 @@ pub(crate) fn session(mut row: Row) -> Result<Session> {
         spawn_role: row.take()?,
     };
     let permission_mode = defect.word(
-        row.take()?,
+        &row.take::<String>()?,
         PermissionMode::parse,
         PermissionMode::DenyAll,
         "permission mode",
@@ -185,10 +201,10 @@ pub(crate) fn is_visible(session: &Session, visibility: &Visibility) -> bool {
 }
 
 /// The catalog's clock: the database's, read now, where several processes share one; otherwise the one that the caller
-/// was given.
+/// was given, not below what was stored.
 pub(crate) async fn session_now(tx: &mut Tx, own: Timestamp) -> Result<Timestamp> {
     match tx.dialect() {
-        Dialect::Sqlite => Ok(own),
+        Dialect::Sqlite => Ok(tx.not_below_stored(own)),
         Dialect::Postgres => {
             let now: i64 = tx.one("SELECT catalog_now()", &[]).await?.take()?;
             Ok(Timestamp::from_nanos(now))
@@ -198,12 +214,13 @@ pub(crate) async fn session_now(tx: &mut Tx, own: Timestamp) -> Result<Timestamp
 
 /// What is kept of a canonical directory: relative to the root, if there is one.
 pub(crate) fn place_of(canonical_cwd: &str, root_dir: Option<&str>) -> String {
-    let Some(root) = root_dir else {
-        return canonical_cwd.to_owned();
-    };
-    let below = canonical_cwd.strip_prefix(root.trim_end_matches('/'));
-    let below = below.map(|below| below.trim_start_matches('/'));
-    below.unwrap_or(canonical_cwd).to_owned()
+    match root_dir {
+        Some(root) if contains(root, canonical_cwd) => {
+            let below = &canonical_cwd[root.trim_end_matches('/').len()..];
+            below.trim_start_matches('/').to_owned()
+        }
+        _ => canonical_cwd.to_owned(),
+    }
 }
 
 fn canonical(root_dir: Option<&str>, workspace_id: &str, place: &str, cwd: &str) -> String {
@@ -240,8 +257,8 @@ fn live(row: &mut Row, defect: &mut Defect) -> Result<Live> {
         .map(|(holder, expires_at)| AttachLease { holder, expires_at });
     let (badge, health): (Option<String>, Option<String>) = (row.take()?, row.take()?);
     let announced = badge.zip(health).map(|(badge, health)| Announced {
-        badge: defect.word(badge, Badge::parse, Badge::Unknown, "announced badge"),
-        health: defect.word(health, Health::parse, Health::Unknown, "announced health"),
+        badge: defect.word(&badge, Badge::parse, Badge::Unknown, "announced badge"),
+        health: defect.word(&health, Health::parse, Health::Unknown, "announced health"),
     });
     Ok(Live {
         lease,
@@ -272,8 +289,8 @@ impl Defect {
         self.0.get_or_insert(problem);
     }
 
-    fn word<T>(&mut self, word: String, parse: fn(&str) -> Option<T>, otherwise: T, what: &str) -> T {
-        parse(&word).unwrap_or_else(|| {
+    fn word<T>(&mut self, word: &str, parse: fn(&str) -> Option<T>, otherwise: T, what: &str) -> T {
+        parse(word).unwrap_or_else(|| {
             self.set(format!("its {what} is of a newer release"));
             otherwise
         })
@@ -286,5 +303,28 @@ impl Defect {
             self.set(format!("its {what} can't be read"));
         }
         read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_relative_to_the_root_and_leads_back() {
+        for (root, directory, place) in [
+            ("/w/a", "/w/a", ""),
+            ("/w/a", "/w/a/b/c", "b/c"),
+            ("/w/a/", "/w/a/b", "b"),
+            ("/", "/w", "w"),
+            // Beside the root, although its name begins alike.
+            ("/w/a", "/w/ab", "/w/ab"),
+            ("/w/a", "/elsewhere", "/elsewhere"),
+        ] {
+            assert_eq!(place_of(directory, Some(root)), place, "{directory} in {root}");
+            assert_eq!(canonical(Some(root), "ws_x", place, ""), directory);
+        }
+        assert_eq!(place_of("/w/a", None), "/w/a");
+        assert_eq!(canonical(None, "", "/w/a", ""), "/w/a");
     }
 }

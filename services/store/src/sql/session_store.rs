@@ -52,13 +52,13 @@ impl SessionStore for SqlStore {
 
     async fn list_sessions(&self, list: &ListSessions) -> Result<SessionPage> {
         let mut list = list.clone();
-        list.now = self.session_clock(list.now).await?;
+        list.now = self.session_clock(list.now);
         self.db().read(Arc::new(super::session_list::List(list))).await
     }
 
     async fn count_sessions(&self, count: &CountSessions) -> Result<SessionTotals> {
         let mut count = count.clone();
-        count.now = self.session_clock(count.now).await?;
+        count.now = self.session_clock(count.now);
         self.db()
             .read(Arc::new(super::session_totals::Totals(count)))
             .await
@@ -98,7 +98,7 @@ impl SessionStore for SqlStore {
         call: &HeartbeatCall,
     ) -> Result<Vec<std::result::Result<SessionAt, CatalogError>>> {
         let mut call = call.clone();
-        call.now = self.session_clock(call.now).await?;
+        call.now = self.session_clock(call.now);
         self.take_heartbeats(beats, &call).await
     }
 
@@ -108,7 +108,7 @@ impl SessionStore for SqlStore {
         visibility: &Visibility,
         now: Timestamp,
     ) -> Result<SessionAt> {
-        let now = self.session_clock(now).await?;
+        let now = self.session_clock(now);
         self.session_under(hash, visibility, now).await
     }
 
@@ -146,7 +146,7 @@ impl SessionStore for SqlStore {
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept> {
         let mut sweep = sweep;
-        sweep.now = self.session_clock(sweep.now).await?;
+        sweep.now = self.session_clock(sweep.now);
         self.sweep_sessions(sweep).await
     }
 
@@ -162,6 +162,10 @@ impl SessionStore for SqlStore {
         self.recount_all_sessions().await
     }
 
+    async fn is_session_id_taken(&self, id: &SessionId) -> Result<bool> {
+        self.session_id_is_taken(id).await
+    }
+
     async fn sessions_of_profile(&self, id: &ProfileId) -> Result<i64> {
         self.count_sessions_of_profile(id).await
     }
@@ -173,7 +177,7 @@ impl SqlStore {
         mutation: M,
         mut call: Call<M::Output>,
     ) -> Result<Answer<M::Output>> {
-        call.now = self.session_clock(call.now).await?;
+        call.now = self.session_clock(call.now);
         self.write(mutation, call).await
     }
 }

@@ -22,6 +22,7 @@ use crate::open::Access;
 use crate::sql::backup;
 use crate::sql::db::{Driver, Faults, Transaction, Tx};
 use crate::sql::migrate::CloseInOrder;
+use crate::sql::session_clock::NewestInstant;
 
 /// Marks a file as a catalog: "Cpzy".
 const APPLICATION_ID: i32 = 0x4370_7a79;
@@ -44,6 +45,7 @@ pub(crate) struct Sqlite {
     loses_commits: bool,
     /// Told after each commit that appended to the change log.
     appended: Arc<Notify>,
+    newest: Arc<NewestInstant>,
     faults: Arc<Faults>,
 }
 
@@ -85,6 +87,7 @@ impl Sqlite {
         if access == Access::Inspect {
             let mut tx = Tx::new(Driver::Sqlite(inspect::open(&path)?));
             prepare(&mut tx)?;
+            let newest = Arc::clone(&tx.newest);
             return Ok(Self {
                 writer: Mutex::new(None),
                 thread: Mutex::new(None),
@@ -92,13 +95,14 @@ impl Sqlite {
                 path: Some(path),
                 loses_commits: false,
                 appended: Arc::default(),
+                newest,
                 faults: Arc::default(),
             });
         }
         let mut tx = Tx::new(Driver::Sqlite(open_file(&path)?));
         prepare(&mut tx)?;
         write_ahead(connection(&tx)?, synchronous_full)?;
-        let readers = Readers::open(&path)?;
+        let readers = Readers::open(&path, &tx.newest)?;
         let opened = Self::with_writer(tx, Some(readers), Some(path))?;
         Ok(Self {
             loses_commits: access == Access::Serve && !synchronous_full,
@@ -108,6 +112,7 @@ impl Sqlite {
 
     fn with_writer(tx: Tx, readers: Option<Readers>, path: Option<PathBuf>) -> Result<Self> {
         let (appended, faults) = (Arc::<Notify>::default(), Arc::<Faults>::default());
+        let newest = Arc::clone(&tx.newest);
         let (sender, receiver) = mpsc::channel(WAITING_WRITES_MAX);
         let (tell, thread_faults) = (Arc::clone(&appended), Arc::clone(&faults));
         let thread = std::thread::Builder::new()
@@ -124,6 +129,7 @@ impl Sqlite {
             path,
             loses_commits: false,
             appended,
+            newest,
             faults,
         })
     }
@@ -139,6 +145,11 @@ impl Sqlite {
 
     pub(crate) fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// The newest instant that was stored of sessions.
+    pub(crate) fn newest(&self) -> &NewestInstant {
+        &self.newest
     }
 
     /// Waits for the next commit that appends to the log, or returns at once if there was one since the last wait.
@@ -238,7 +249,7 @@ impl Sqlite {
 }
 
 impl Readers {
-    fn open(path: &Path) -> Result<Self> {
+    fn open(path: &Path, newest: &Arc<NewestInstant>) -> Result<Self> {
         let mut idle = Vec::with_capacity(READERS);
         for _ in 0..READERS {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -249,7 +260,9 @@ impl Readers {
             connection
                 .pragma_update(None, "query_only", true)
                 .map_err(fault)?;
-            idle.push(Tx::new(Driver::Sqlite(connection)));
+            let mut tx = Tx::new(Driver::Sqlite(connection));
+            tx.newest = Arc::clone(newest);
+            idle.push(tx);
         }
         Ok(Self::new(idle))
     }
@@ -381,7 +394,13 @@ impl<O: Send + 'static> Member for Write<O> {
     fn run(&mut self, tx: &mut Tx) -> Step {
         tx.discard = false;
         tx.moves_log = false;
+        tx.instant = None;
+        let changes = total_changes(tx);
         let outcome = run_in_place(&*self.work, tx);
+        if total_changes(tx) == changes {
+            // It has looked only: no instant is stored.
+            tx.instant = None;
+        }
         let step = match &outcome {
             Ok(_) if tx.discard || self.reads_only => Step::Undo,
             Ok(_) => Step::Keep,
@@ -467,6 +486,9 @@ fn write_members(tx: &mut Tx, group: &mut [Box<dyn Member>], faults: &Faults) ->
                 kept = true;
                 moves_log |= tx.moves_log;
                 batch(tx, "RELEASE member")?;
+                if let Some(stored) = tx.instant.take() {
+                    tx.newest.raise(stored);
+                }
             }
             Step::Undo => batch(tx, "ROLLBACK TO member; RELEASE member")?,
             Step::EndGroup(error) => return Err(error),
@@ -485,6 +507,11 @@ fn batch(tx: &Tx, sql: &'static str) -> Result<()> {
 
 fn is_autocommit(tx: &Tx) -> bool {
     connection(tx).is_ok_and(Connection::is_autocommit)
+}
+
+/// How many rows the connection has touched since it was opened.
+fn total_changes(tx: &Tx) -> u64 {
+    connection(tx).map_or(0, Connection::total_changes)
 }
 
 fn connection(tx: &Tx) -> Result<&Connection> {

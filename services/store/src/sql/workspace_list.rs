@@ -192,9 +192,12 @@ mod tests {
     #[test]
     fn no_page_on_sqlite_sorts_what_an_index_holds_in_order() {
         let catalog = rusqlite::Connection::open_in_memory().unwrap();
-        catalog
-            .execute_batch(include_str!("../../migrations/sqlite/0001_catalog.sql"))
-            .unwrap();
+        for migration in [
+            include_str!("../../migrations/sqlite/0001_catalog.sql"),
+            include_str!("../../migrations/sqlite/0004_sessions.sql"),
+        ] {
+            catalog.execute_batch(migration).unwrap();
+        }
         let at = WorkspaceSortKey::Time(Timestamp::from_nanos(1));
         for (order, key) in [
             (WorkspaceOrder::Manual, WorkspaceSortKey::Rank(Rank::front(1))),

@@ -9,13 +9,10 @@ use compozy_domain::{
 use crate::error::Result;
 use crate::sql::append::append;
 use crate::sql::db::{Tx, Value};
+use crate::sql::rank_spread::{reordered, spread_ranks};
 use crate::sql::remember::{Mutation, Scope};
-use crate::sql::select::Conditions;
 use crate::sql::workspace_rows::lock_existing;
 use crate::workspaces::{MoveBefore, Moved};
-
-/// Rows that one statement gives new ranks.
-const SPREAD_AT_ONCE: usize = 500;
 
 #[async_trait]
 impl Mutation for MoveBefore {
@@ -138,37 +135,13 @@ async fn set_rank(tx: &mut Tx, id: &WorkspaceId, rank: &Rank) -> Result<()> {
 /// Gives every row a new rank, with one row moved. Only for an order that was wedged into one spot so often
 /// that two neighbours touch.
 async fn spread(tx: &mut Tx, moving: &WorkspaceId, before: Option<&WorkspaceId>) -> Result<()> {
-    let mut order: Vec<WorkspaceId> = Vec::new();
-    for mut row in tx
-        .rows("SELECT id FROM workspace ORDER BY rank, root_dir, id", &[])
-        .await?
-    {
-        let id = WorkspaceId::from_stored(row.take()?);
-        if id != *moving {
-            order.push(id);
-        }
+    let sql = "SELECT id FROM workspace ORDER BY rank, root_dir, id";
+    let mut order: Vec<String> = Vec::new();
+    for mut row in tx.rows(sql, &[]).await? {
+        order.push(row.take()?);
     }
-    let at = before
-        .and_then(|before| order.iter().position(|id| id == before))
-        .unwrap_or(order.len());
-    order.insert(at, moving.clone());
-    let mut ranks = Rank::spread(order.len());
-    for part in order.chunks(SPREAD_AT_ONCE) {
-        let mut conditions = Conditions::default();
-        let mut pairs: Vec<String> = Vec::with_capacity(part.len());
-        for (id, rank) in part.iter().zip(&mut ranks) {
-            let id = conditions.bind(id.as_str());
-            let rank = conditions.bind(rank.as_bytes());
-            pairs.push(format!("({id}, {rank})"));
-        }
-        // Both engines call the columns of VALUES so.
-        let sql = format!(
-            "UPDATE workspace SET rank = v.column2 FROM (VALUES {}) AS v WHERE workspace.id = v.column1",
-            pairs.join(", ")
-        );
-        tx.execute(&sql, conditions.binds()).await?;
-    }
-    Ok(())
+    let order = reordered(order, moving.as_str(), before.map(WorkspaceId::as_str));
+    spread_ranks(tx, "workspace", &order).await
 }
 
 fn answer(

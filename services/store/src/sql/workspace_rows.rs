@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use compozy_domain::text::fold_for_search;
-use compozy_domain::workspace::defect_of_row;
+use compozy_domain::workspace::{SessionCounts, defect_of_row};
 use compozy_domain::{
-    CatalogError, DurableId, FileIdentity, HostId, Rank, Revision, Timestamp, Visibility, Workspace,
-    WorkspaceId, WorkspaceName,
+    CatalogError, DurableId, FileIdentity, HostId, Rank, Revision, SessionState, Timestamp, Visibility,
+    Workspace, WorkspaceId, WorkspaceName,
 };
 
 use crate::error::{Error, Result};
@@ -16,14 +16,34 @@ use crate::open::SqlStore;
 use crate::sql::db::{Row, Transaction, Tx, Value};
 use crate::sql::dialect::Dialect;
 use crate::sql::select::Conditions;
+use crate::sql::session_counts::kept;
 
 /// The columns that [`workspace`] reads, of `workspace w`.
 pub(crate) fn columns(dialect: Dialect) -> String {
     format!(
         "w.id, w.durable_id, w.host_id, w.root_dir, w.root_device, w.root_inode, w.additional_dirs, w.name, \
          w.name_key, w.title, w.default_agent, w.is_default, w.rank, w.version, w.state_number, w.created_at, \
-         w.updated_at, (SELECT {} FROM workspace o WHERE o.durable_id = w.durable_id AND o.id <> w.id)",
-        dialect.join_texts("o.id")
+         w.updated_at, (SELECT {} FROM workspace o WHERE o.durable_id = w.durable_id AND o.id <> w.id), {}",
+        dialect.join_texts("o.id"),
+        session_counts(dialect)
+    )
+}
+
+/// The numbers of the sessions of a workspace in one text, in the order of [`SessionCounts`]; NULL if none was ever
+/// counted. Internal sessions are left out: `hidden` is 0 for those in the lists and 1 for archived ones.
+fn session_counts(dialect: Dialect) -> String {
+    let in_state = |state: SessionState| {
+        format!(
+            "SUM(CASE WHEN k.state = '{}' THEN k.count ELSE 0 END)",
+            state.as_str()
+        )
+    };
+    let mut numbers: Vec<String> = SessionState::ALL.into_iter().map(in_state).collect();
+    numbers.push("SUM(CASE WHEN k.hidden = 1 THEN k.count ELSE 0 END)".to_owned());
+    format!(
+        "(SELECT {} FROM {} k WHERE k.scope = w.id AND k.hidden IN (0, 1))",
+        numbers.join(" || ',' || "),
+        kept(dialect)
     )
 }
 
@@ -58,7 +78,7 @@ pub(crate) fn workspace(mut row: Row, visibility: &Visibility) -> Result<Workspa
         created_at: Timestamp::from_nanos(row.take()?),
         updated_at: Timestamp::from_nanos(row.take()?),
         shares_identity_with: sharers(row.take()?, visibility),
-        session_counts: compozy_domain::workspace::SessionCounts::default(),
+        session_counts: read_session_counts(row.take()?)?,
         defect,
     })
 }
@@ -105,8 +125,8 @@ pub(crate) async fn lock_existing(
 pub(crate) async fn insert(tx: &mut Tx, workspace: &Workspace) -> Result<()> {
     let sql = "INSERT INTO workspace (id, durable_id, host_id, root_dir, root_device, root_inode, \
                additional_dirs, name, name_key, title, default_agent, rank, search, version, state_number, \
-               updated_at, is_default, created_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+               updated_at, name_search, is_default, created_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
     let mut binds = record_binds(workspace)?;
     binds.push(workspace.is_default.into());
     binds.push(workspace.created_at.into());
@@ -119,7 +139,7 @@ pub(crate) async fn replace(tx: &mut Tx, workspace: &Workspace) -> Result<()> {
     let sql = "UPDATE workspace SET durable_id = $2, host_id = $3, root_dir = $4, root_device = $5, \
                root_inode = $6, additional_dirs = $7, name = $8, name_key = $9, title = $10, \
                default_agent = $11, rank = $12, search = $13, version = $14, state_number = $15, \
-               updated_at = $16 WHERE id = $1";
+               updated_at = $16, name_search = $17 WHERE id = $1";
     tx.execute(sql, &record_binds(workspace)?).await?;
     Ok(())
 }
@@ -144,6 +164,7 @@ fn record_binds(workspace: &Workspace) -> Result<Vec<Value>> {
         workspace.version.into(),
         workspace.state_number.into(),
         workspace.updated_at.into(),
+        fold_for_search(workspace.name.as_str()).into(),
     ])
 }
 
@@ -169,6 +190,24 @@ fn sharers(joined: Option<String>, visibility: &Visibility) -> Vec<WorkspaceId> 
     ids.retain(|id| visibility.includes(id));
     ids.sort_unstable();
     ids
+}
+
+fn read_session_counts(joined: Option<String>) -> Result<SessionCounts> {
+    let Some(joined) = joined else {
+        return Ok(SessionCounts::default());
+    };
+    let numbers: Option<Vec<i64>> = joined.split(',').map(|number| number.parse().ok()).collect();
+    let Some(&[starting, active, stopping, stopped, orphaned, archived]) = numbers.as_deref() else {
+        return Err(Error::Corrupt("the numbers of sessions are none".into()));
+    };
+    Ok(SessionCounts {
+        starting,
+        active,
+        stopping,
+        stopped,
+        orphaned,
+        archived,
+    })
 }
 
 /// All workspaces that meet the conditions, by id.
@@ -388,9 +427,12 @@ mod tests {
     #[test]
     fn no_place_on_sqlite_is_looked_for_row_by_row() {
         let catalog = rusqlite::Connection::open_in_memory().unwrap();
-        catalog
-            .execute_batch(include_str!("../../migrations/sqlite/0001_catalog.sql"))
-            .unwrap();
+        for migration in [
+            include_str!("../../migrations/sqlite/0001_catalog.sql"),
+            include_str!("../../migrations/sqlite/0004_sessions.sql"),
+        ] {
+            catalog.execute_batch(migration).unwrap();
+        }
         let host = HostId::parse("h1").unwrap();
         for count in [0, 1, 7, 2_000] {
             let paths: Vec<String> = (0..count).map(|number| format!("/w/{number}")).collect();

@@ -11,7 +11,7 @@ use compozy_domain::{
 };
 
 use crate::call::{Answer, Call};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::open::SqlStore;
 use crate::sql::append::append;
 use crate::sql::db::Tx;
@@ -19,11 +19,18 @@ use crate::sql::intents::take_over;
 use crate::sql::profile_selections::forget_selection;
 use crate::sql::remember::{Answered, Mutation, Scope};
 use crate::sql::select::Conditions;
+use crate::sql::session_removal::{RemovedSessions, SessionPolicy, is_live, remove_sessions_of};
 use crate::sql::workspace_list::List;
 use crate::sql::workspace_rows::{columns, insert, lock_existing, lock_workspace, replace, workspace};
 use crate::workspaces::{
     ListWorkspaces, MoveBefore, Moved, Prune, Pruned, Register, Registered, Relink, Remove, Removed,
     SetDurableId, Update, WorkspaceStore,
+};
+
+/// What a prune does with sessions: it removes nothing that is live.
+const KEEP: SessionPolicy = SessionPolicy {
+    delete: false,
+    ungroup_live: false,
 };
 
 #[async_trait]
@@ -271,16 +278,15 @@ impl Mutation for Remove {
             .into());
         };
         current.check_etag(self.etag.as_ref())?;
-        let reason = if self.delete_sessions {
-            ChangeReason::RemovedSessionsDeleted
-        } else {
-            ChangeReason::RemovedSessionsKept
+        let policy = SessionPolicy {
+            delete: self.delete_sessions,
+            ungroup_live: self.ungroup_live,
         };
-        delete(tx, &current, reason, scope).await?;
+        let sessions = delete(tx, &current, policy, scope).await?;
         Ok(Removed {
             workspace: Some(current),
-            kept_session_count: 0,
-            deleted_session_count: 0,
+            kept_session_count: sessions.kept,
+            deleted_session_count: sessions.deleted,
         })
     }
 }
@@ -305,6 +311,11 @@ impl Mutation for Prune {
                 format!("w.id IN ({ids})")
             });
         }
+        // Live sessions are looked for again once the rows are locked.
+        conditions.and(format!(
+            "NOT EXISTS (SELECT 1 FROM session l WHERE l.workspace_id = w.id AND {})",
+            is_live("l.state")
+        ));
         let sql = format!(
             "SELECT w.id FROM workspace w JOIN workspace_observation s ON s.workspace_id = w.id{} \
              ORDER BY w.id LIMIT {}{}",
@@ -328,8 +339,11 @@ impl Mutation for Prune {
             if current.defect.is_some() {
                 continue;
             }
-            delete(tx, &current, ChangeReason::RemovedSessionsKept, scope).await?;
-            workspaces.push(current);
+            match delete(tx, &current, KEEP, scope).await {
+                Ok(_) => workspaces.push(current),
+                Err(Error::Rejected(CatalogError::LiveSessions { .. })) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(Pruned { workspaces, has_more })
     }
@@ -401,7 +415,14 @@ async fn first_free_name(tx: &mut Tx, name: &WorkspaceName) -> Result<WorkspaceN
     }
 }
 
-async fn delete(tx: &mut Tx, workspace: &Workspace, reason: ChangeReason, scope: &Scope<'_>) -> Result<()> {
+/// Removes a record with everything that belongs to it. Refuses before it writes.
+async fn delete(
+    tx: &mut Tx,
+    workspace: &Workspace,
+    policy: SessionPolicy,
+    scope: &Scope<'_>,
+) -> Result<RemovedSessions> {
+    let sessions = remove_sessions_of(tx, workspace, policy, scope.now).await?;
     forget_observation(tx, &workspace.id).await?;
     forget_selection(tx, &workspace.id).await?;
     tx.execute(
@@ -409,7 +430,14 @@ async fn delete(tx: &mut Tx, workspace: &Workspace, reason: ChangeReason, scope:
         &[workspace.id.as_str().into()],
     )
     .await?;
-    let change = NewChange::of_workspace(
+    // Some of the sessions may be kept although the others are gone. Whoever hears that they are kept looks at each
+    // of them again; who hears that they are gone does not.
+    let reason = if policy.delete && sessions.kept == 0 {
+        ChangeReason::RemovedSessionsDeleted
+    } else {
+        ChangeReason::RemovedSessionsKept
+    };
+    let mut change = NewChange::of_workspace(
         ChangeKind::Workspace,
         (ChangeOp::Deleted, reason),
         &workspace.host_id,
@@ -417,7 +445,9 @@ async fn delete(tx: &mut Tx, workspace: &Workspace, reason: ChangeReason, scope:
         workspace.version + 1,
         scope.now,
     );
-    append(tx, &change).await
+    change.session_count = i64::try_from(sessions.kept + sessions.deleted).unwrap_or(i64::MAX);
+    append(tx, &change).await?;
+    Ok(sessions)
 }
 
 async fn append_record(

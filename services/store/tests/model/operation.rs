@@ -156,6 +156,7 @@ impl Operation {
                     etag: None,
                     allow_missing: false,
                     delete_sessions: false,
+                    ungroup_live: false,
                 };
                 let removed = value(store.remove(remove, self.call()).await?).workspace;
                 Outcome::Removed(removed.into_iter().map(|row| row.id).collect(), false)

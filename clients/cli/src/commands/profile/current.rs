@@ -45,7 +45,7 @@ pub(crate) async fn run(app: &App, arguments: &CurrentArguments) -> Result<Exit,
     let answer = app.wait("asking", client.get_active_profile(request)).await;
     let answer = answer.map_err(|error| profile.blamed(selected.failure(error)))?;
     app.printer.answer(&Sourced {
-        resolution_source: selected.source.name(),
+        resolution_source: selected.resolution_source(),
         answer: ActiveProfileView::from(answer),
     })?;
     Ok(Exit::Ok)

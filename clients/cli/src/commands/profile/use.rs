@@ -54,7 +54,7 @@ pub(crate) async fn run(app: &App, arguments: &UseArguments) -> Result<Exit, Fai
     let mut view = SelectionView::from(answer.map_err(|error| selected.failure(error))?);
     view.is_outvoted = is_outvoted;
     app.printer.answer(&Sourced {
-        resolution_source: selected.source.name(),
+        resolution_source: selected.resolution_source(),
         answer: view,
     })?;
     Ok(Exit::Ok)

@@ -1,12 +1,15 @@
 //! `workspace`: the registered project directories.
 
 mod add;
+mod attach;
 mod browse;
+mod detach;
 mod edit;
 mod identity;
 mod info;
 mod list;
 mod r#move;
+mod move_session;
 mod prune;
 mod relink;
 mod remove;
@@ -37,6 +40,12 @@ pub(crate) enum WorkspaceCommand {
     Remove(remove::RemoveArguments),
     /// Remove the registrations whose directories have been missing for a while
     Prune(prune::PruneArguments),
+    /// Put a session in front of a workspace's account
+    Attach(attach::AttachArguments),
+    /// Take a session off its workspace's account; it stays, without a workspace
+    Detach(detach::DetachArguments),
+    /// Move a session within its workspace's account
+    MoveSession(move_session::MoveSessionArguments),
     /// Look at the root of a workspace now
     Status(status::StatusArguments),
     /// The identity file of a workspace
@@ -56,6 +65,9 @@ pub(crate) async fn run_command(app: &App, command: WorkspaceCommand) -> Result<
         WorkspaceCommand::Relink(arguments) => relink::run(app, &arguments).await,
         WorkspaceCommand::Remove(arguments) => remove::run(app, &arguments).await,
         WorkspaceCommand::Prune(arguments) => prune::run(app, &arguments).await,
+        WorkspaceCommand::Attach(arguments) => attach::run(app, arguments).await,
+        WorkspaceCommand::Detach(arguments) => detach::run(app, arguments).await,
+        WorkspaceCommand::MoveSession(arguments) => move_session::run(app, arguments).await,
         WorkspaceCommand::Status(arguments) => status::run(app, &arguments).await,
         WorkspaceCommand::Identity(command) => identity::run_command(app, command).await,
         WorkspaceCommand::Browse(arguments) => browse::run(app, &arguments).await,

@@ -12,7 +12,7 @@ use crate::reference;
 /// Remove a registration; the directory stays as it is
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  compozy workspace remove api\n  compozy workspace remove api --delete-sessions"
+    after_help = "Examples:\n  compozy workspace remove api\n  compozy workspace remove api --delete-sessions\n  compozy workspace remove api --ungroup-live"
 )]
 pub(crate) struct RemoveArguments {
     /// The workspace
@@ -21,6 +21,9 @@ pub(crate) struct RemoveArguments {
     /// Delete its sessions with their events and ledgers; without this they stay, without a workspace
     #[arg(long)]
     delete_sessions: bool,
+    /// Also while some of its sessions are live; these stay, without a workspace
+    #[arg(long)]
+    ungroup_live: bool,
 }
 
 pub(crate) async fn run(app: &App, arguments: &RemoveArguments) -> Result<Exit, Failure> {
@@ -30,10 +33,15 @@ pub(crate) async fn run(app: &App, arguments: &RemoveArguments) -> Result<Exit, 
     } else {
         RemovedSessions::Keep
     };
+    let live = if arguments.ungroup_live {
+        LiveSessions::Ungroup
+    } else {
+        LiveSessions::Refuse
+    };
     let request = RemoveWorkspaceRequest {
         r#ref: Some(reference::workspace(app, &client, &arguments.reference).await?),
         sessions: sessions.into(),
-        live: LiveSessions::Refuse.into(),
+        live: live.into(),
         ..RemoveWorkspaceRequest::default()
     };
     let answer = app

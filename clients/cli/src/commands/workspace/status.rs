@@ -30,7 +30,7 @@ pub(crate) async fn run(app: &App, arguments: &StatusArguments) -> Result<Exit, 
         .await;
     let answer = answer.map_err(|error| selected.failure(error))?;
     app.printer.answer(&Sourced {
-        resolution_source: selected.source.name(),
+        resolution_source: selected.resolution_source(),
         answer: WorkspaceAnswer::from(answer),
     })?;
     Ok(Exit::Ok)

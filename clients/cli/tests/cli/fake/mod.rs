@@ -1,11 +1,13 @@
 //! A server for the tests: answers by the contract from a list in memory, remembers every call, and
 //! fails where a test says so.
 
+mod accounts;
 mod catalog;
 pub mod changes;
 pub mod profiles;
 pub mod resolution;
 mod service;
+pub mod sessions;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use std::sync::{Arc, Mutex};
 use compozy_client::proto::admin::v1::admin_service_server::AdminServiceServer;
 use compozy_client::proto::change::v1::catalog_change_service_server::CatalogChangeServiceServer;
 use compozy_client::proto::profile::v1::profile_service_server::ProfileServiceServer;
+use compozy_client::proto::session::v1::Session;
+use compozy_client::proto::session::v1::session_catalog_service_server::SessionCatalogServiceServer;
 use compozy_client::proto::workspace::v1::workspace_service_server::{SERVICE_NAME, WorkspaceServiceServer};
 use compozy_client::proto::workspace::v1::{Diagnostic, Snapshot, Workspace};
 use prost::Message;
@@ -45,6 +49,7 @@ pub struct Fake {
 /// What the server knows.
 pub struct State {
     pub workspaces: Mutex<Vec<Workspace>>,
+    pub sessions: Mutex<Vec<Session>>,
     calls: Mutex<Vec<Call>>,
     failures: Mutex<HashMap<&'static str, Status>>,
     /// The token that every caller has to send; none is needed without one.
@@ -122,6 +127,7 @@ impl Fake {
         let (health, _) = tonic_health::server::health_reporter();
         let state = State {
             workspaces: Mutex::default(),
+            sessions: Mutex::default(),
             calls: Mutex::default(),
             failures: Mutex::default(),
             token: Mutex::default(),
@@ -159,6 +165,7 @@ impl Fake {
             )))
             .add_service(WorkspaceServiceServer::from_arc(self.state.clone()))
             .add_service(ProfileServiceServer::from_arc(self.state.clone()))
+            .add_service(SessionCatalogServiceServer::from_arc(self.state.clone()))
             .add_service(AdminServiceServer::from_arc(self.state.clone()))
             .add_service(CatalogChangeServiceServer::from_arc(self.state.clone()))
     }
@@ -201,6 +208,22 @@ impl Fake {
                 .find(|workspace| workspace.name() == name)
                 .unwrap(),
         );
+    }
+
+    /// An active session of a workspace, or of none; answers its id.
+    pub fn add_session(&self, workspace: Option<&str>) -> String {
+        let workspaces = self.state.workspaces.lock().unwrap();
+        let found = workspace.map(|name| workspaces.iter().find(|one| one.name() == name).unwrap());
+        let mut sessions = self.state.sessions.lock().unwrap();
+        let made = sessions::session(sessions.len(), found);
+        sessions.push(made);
+        sessions[sessions.len() - 1].id.clone()
+    }
+
+    /// Changes a session behind the clients' backs.
+    pub fn change_session(&self, id: &str, change: impl FnOnce(&mut Session)) {
+        let mut sessions = self.state.sessions.lock().unwrap();
+        change(sessions.iter_mut().find(|session| session.id == id).unwrap());
     }
 
     /// Changes every snapshot from now on.

@@ -9,7 +9,7 @@ use compozy_client::proto::workspace::v1::workspace_service_server::WorkspaceSer
 use compozy_client::proto::workspace::v1::*;
 use tonic::{Code, Request, Response, Status};
 
-use super::{State, catalog, failed, resolution};
+use super::{State, accounts, catalog, failed, resolution};
 
 type Answer<M> = Result<Response<M>, Status>;
 
@@ -151,12 +151,28 @@ impl WorkspaceService for State {
         let request = self.enter("RemoveWorkspace", request).await?;
         let mut workspaces = self.workspaces.lock().unwrap();
         let place = catalog::find(&workspaces, request.r#ref.as_ref())?;
-        let id = workspaces.remove(place).id;
+        let (kept, deleted) = accounts::remove(self, &workspaces[place].id, &request)?;
         Ok(Response::new(RemoveWorkspaceResponse {
-            id,
+            id: workspaces.remove(place).id,
+            kept_session_count: kept,
+            deleted_session_count: deleted,
             revision: "r7".to_owned(),
-            ..Default::default()
         }))
+    }
+
+    async fn attach_session(&self, request: Request<AttachSessionRequest>) -> Answer<AttachSessionResponse> {
+        let request = self.enter("AttachSession", request).await?;
+        accounts::attach(self, &request).map(Response::new)
+    }
+
+    async fn detach_session(&self, request: Request<DetachSessionRequest>) -> Answer<DetachSessionResponse> {
+        let request = self.enter("DetachSession", request).await?;
+        accounts::detach(self, &request).map(Response::new)
+    }
+
+    async fn move_session(&self, request: Request<MoveSessionRequest>) -> Answer<MoveSessionResponse> {
+        let request = self.enter("MoveSession", request).await?;
+        accounts::r#move(self, &request).map(Response::new)
     }
 
     async fn get_identity(&self, request: Request<GetIdentityRequest>) -> Answer<GetIdentityResponse> {

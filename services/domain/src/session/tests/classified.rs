@@ -24,7 +24,15 @@ fn s102_to_s115_the_table_of_the_spec() {
     use FailureKind as Kind;
     use StopCause as Cause;
     use StopReason as Reason;
-    let table: &[(Option<Cause>, &str, &str, Option<Kind>, (Reason, Option<Kind>))] = &[
+
+    type Row = (
+        Option<Cause>,
+        &'static str,
+        &'static str,
+        Option<Kind>,
+        (Reason, Option<Kind>),
+    );
+    let table: &[Row] = &[
         (Some(Cause::Completed), "", "", None, (Reason::Completed, None)),
         (
             Some(Cause::Shutdown),
@@ -161,6 +169,58 @@ fn s116_s117_the_first_cause_wins() {
         verdict(&finish(&shut, &word(None, "", "signal 9", None))),
         (StopReason::Shutdown, None)
     );
+}
+
+#[test]
+fn only_the_cause_that_is_kept_tells_more_at_the_end() {
+    use StopCause::{ProcessExit, User};
+    for (asked, cause, detail, expected, reason) in [
+        // Another cause: neither its detail nor what that names.
+        (
+            "",
+            Some(ProcessExit),
+            "loop_detected",
+            "",
+            StopReason::UserCanceled,
+        ),
+        (
+            "enough",
+            Some(ProcessExit),
+            "core dumped",
+            "enough",
+            StopReason::UserCanceled,
+        ),
+        // The same one refines, and nothing takes nothing away.
+        (
+            "enough",
+            Some(User),
+            "budget_exceeded",
+            "budget_exceeded",
+            StopReason::BudgetExceeded,
+        ),
+        (
+            "loop_detected",
+            Some(User),
+            "",
+            "loop_detected",
+            StopReason::LoopDetected,
+        ),
+        // None agrees.
+        (
+            "",
+            None,
+            "max_iterations",
+            "max_iterations",
+            StopReason::MaxIterations,
+        ),
+        ("enough", None, "core dumped", "enough", StopReason::UserCanceled),
+    ] {
+        let stopping = changed(&bound(), &stop(User, asked), START).next;
+        let ended = finish(&stopping, &word(cause, detail, "", None));
+        let stop = ended.stop.clone().unwrap();
+        assert_eq!((stop.cause, stop.detail.as_str()), (Some(User), expected));
+        assert_eq!(verdict(&ended), (reason, Some(FailureKind::Cancellation)));
+    }
 }
 
 #[test]

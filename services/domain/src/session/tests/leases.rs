@@ -194,3 +194,33 @@ fn s184_s186_s187_s190_a_lease_is_shown_while_it_is_live() {
     assert_eq!(stopped.live_attach(at(1)), None);
     assert!(!stopped.is_attachable(at(1)));
 }
+
+#[test]
+fn a_runtime_that_is_excused_is_asked_to_stop_and_keeps_others_out() {
+    let away = Moment {
+        away_since: Some(at(10)),
+        ..moment(at(3_600))
+    };
+    let asked = bound()
+        .changed(&stop(StopCause::User, ""), away)
+        .unwrap()
+        .unwrap();
+    assert_eq!(asked.next.state, SessionState::Stopping);
+    asked.next.heartbeat(&hash(1), &Report::default(), away).unwrap();
+    let other = bound().changed(&SessionChange::Bind(lease("h2", 2)), away);
+    assert!(matches!(other, Err(CatalogError::LeaseHeld { .. })), "{other:?}");
+    let same = bound().changed(&SessionChange::Bind(lease("h1", 2)), away);
+    assert_eq!(same.unwrap().unwrap().next.generation, 2);
+    // Lapsed before the catalog went away.
+    let away = Moment {
+        away_since: Some(at(30)),
+        ..away
+    };
+    let over = bound()
+        .changed(&stop(StopCause::User, ""), away)
+        .unwrap()
+        .unwrap();
+    assert_eq!(over.next.state, SessionState::Stopped);
+    let other = bound().changed(&SessionChange::Bind(lease("h2", 2)), away);
+    assert_eq!(other.unwrap().unwrap().next.runtime_holder, "h2");
+}

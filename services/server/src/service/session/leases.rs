@@ -1,73 +1,106 @@
 //! Methods of runtimes and of operators who enter a session.
 
-use compozy_domain::CatalogError;
+use std::sync::Arc;
+
+use compozy_domain::Scope;
 use compozy_proto::session::v1 as pb;
 use tonic::{Request, Response, Status};
 
 use super::SessionApi;
+use crate::convert::session::{launch, lease, report};
+use crate::registry::Registry;
+use crate::service::caller;
 use crate::status::status;
 
 impl SessionApi {
     pub(super) async fn resume(
         &self,
-        _request: Request<pb::ResumeSessionRequest>,
+        request: Request<pb::ResumeSessionRequest>,
     ) -> Result<Response<pb::ResumeSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, lease::resume, Registry::resume_session, lease::resumed)
+            .await
     }
 
     pub(super) async fn bind(
         &self,
-        _request: Request<pb::BindRuntimeRequest>,
+        request: Request<pb::BindRuntimeRequest>,
     ) -> Result<Response<pb::BindRuntimeResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, lease::bind, Registry::bind_runtime, lease::bound)
+            .await
     }
 
     pub(super) async fn beat(
         &self,
-        _request: Request<pb::HeartbeatRequest>,
+        request: Request<pb::HeartbeatRequest>,
     ) -> Result<Response<pb::HeartbeatResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        let caller = caller(&request, Scope::Write).map_err(status)?;
+        let beat = report::heartbeat(request.into_inner()).map_err(status)?;
+        let registry = Arc::clone(&self.calls.registry);
+        let renewed = registry.heartbeat(caller, beat).await.map_err(status)?;
+        Ok(Response::new(report::renewed(&renewed)))
     }
 
     pub(super) async fn beat_many(
         &self,
-        _request: Request<pb::BatchHeartbeatRequest>,
+        request: Request<pb::BatchHeartbeatRequest>,
     ) -> Result<Response<pb::BatchHeartbeatResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        let caller = caller(&request, Scope::Write).map_err(status)?;
+        let (beats, refused) = report::batch(request.into_inner()).map_err(status)?.split();
+        let registry = Arc::clone(&self.calls.registry);
+        let outcomes = registry.heartbeats(caller, beats).await.map_err(status)?;
+        Ok(Response::new(report::renewed_many(refused, outcomes)))
     }
 
     pub(super) async fn finish(
         &self,
-        _request: Request<pb::FinishSessionRequest>,
+        request: Request<pb::FinishSessionRequest>,
     ) -> Result<Response<pb::FinishSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(
+                request,
+                report::finish,
+                Registry::finish_session,
+                report::finished,
+            )
+            .await
     }
 
     pub(super) async fn acquire_attach(
         &self,
-        _request: Request<pb::AcquireAttachLeaseRequest>,
+        request: Request<pb::AcquireAttachLeaseRequest>,
     ) -> Result<Response<pb::AcquireAttachLeaseResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, lease::acquire, Registry::acquire_attach, lease::acquired)
+            .await
     }
 
     pub(super) async fn release_attach(
         &self,
-        _request: Request<pb::ReleaseAttachLeaseRequest>,
+        request: Request<pb::ReleaseAttachLeaseRequest>,
     ) -> Result<Response<pb::ReleaseAttachLeaseResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, lease::release, Registry::release_attach, lease::released)
+            .await
     }
 
     pub(super) async fn mark_seen(
         &self,
-        _request: Request<pb::MarkSessionSeenRequest>,
+        request: Request<pb::MarkSessionSeenRequest>,
     ) -> Result<Response<pb::MarkSessionSeenResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, lease::seen, Registry::mark_seen, lease::marked_seen)
+            .await
     }
 
     pub(super) async fn launch(
         &self,
-        _request: Request<pb::GetLaunchRequest>,
+        request: Request<pb::GetLaunchRequest>,
     ) -> Result<Response<pb::GetLaunchResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        let caller = caller(&request, Scope::Launch).map_err(status)?;
+        let hash = launch::wanted(&request.into_inner()).map_err(status)?;
+        let found = self.calls.registry.get_launch(&caller, &hash).await;
+        Ok(Response::new(launch::answer(found.map_err(status)?)))
     }
 }

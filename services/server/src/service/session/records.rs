@@ -1,66 +1,102 @@
 //! Methods about one record.
 
-use compozy_domain::CatalogError;
 use compozy_proto::session::v1 as pb;
 use tonic::{Request, Response, Status};
 
 use super::SessionApi;
-use crate::status::status;
+use crate::convert::session::{change, create};
+use crate::registry::Registry;
 
 impl SessionApi {
     pub(super) async fn create(
         &self,
-        _request: Request<pb::CreateSessionRequest>,
+        request: Request<pb::CreateSessionRequest>,
     ) -> Result<Response<pb::CreateSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, create::wanted, Registry::create_session, create::answer)
+            .await
     }
 
     pub(super) async fn get(
         &self,
-        _request: Request<pb::GetSessionRequest>,
+        request: Request<pb::GetSessionRequest>,
     ) -> Result<Response<pb::GetSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .read(
+                request,
+                change::get,
+                |registry, caller, (id, include_health)| async move {
+                    let found = registry.get_session(&caller, &id).await?;
+                    Ok((found, registry.stale_after(), include_health))
+                },
+                |(found, stale_after, include_health)| {
+                    change::got(&self.calls.seal, &found, stale_after, include_health)
+                },
+            )
+            .await
     }
 
     pub(super) async fn update(
         &self,
-        _request: Request<pb::UpdateSessionRequest>,
+        request: Request<pb::UpdateSessionRequest>,
     ) -> Result<Response<pb::UpdateSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, change::update, Registry::change_session, change::updated)
+            .await
     }
 
     pub(super) async fn rename(
         &self,
-        _request: Request<pb::RenameSessionRequest>,
+        request: Request<pb::RenameSessionRequest>,
     ) -> Result<Response<pb::RenameSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, change::rename, Registry::change_session, change::renamed)
+            .await
     }
 
     pub(super) async fn stop(
         &self,
-        _request: Request<pb::StopSessionRequest>,
+        request: Request<pb::StopSessionRequest>,
     ) -> Result<Response<pb::StopSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, change::stop, Registry::stop_session, change::stopped)
+            .await
     }
 
     pub(super) async fn archive(
         &self,
-        _request: Request<pb::ArchiveSessionRequest>,
+        request: Request<pb::ArchiveSessionRequest>,
     ) -> Result<Response<pb::ArchiveSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(
+                request,
+                change::archive,
+                Registry::change_session,
+                change::archived,
+            )
+            .await
     }
 
     pub(super) async fn unarchive(
         &self,
-        _request: Request<pb::UnarchiveSessionRequest>,
+        request: Request<pb::UnarchiveSessionRequest>,
     ) -> Result<Response<pb::UnarchiveSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(
+                request,
+                change::unarchive,
+                Registry::change_session,
+                change::unarchived,
+            )
+            .await
     }
 
     pub(super) async fn delete(
         &self,
-        _request: Request<pb::DeleteSessionRequest>,
+        request: Request<pb::DeleteSessionRequest>,
     ) -> Result<Response<pb::DeleteSessionResponse>, Status> {
-        Err(status(CatalogError::MethodUnknown))
+        self.calls
+            .write(request, change::delete, Registry::delete_session, change::deleted)
+            .await
     }
 }

@@ -1,6 +1,6 @@
 //! Rows that ride along with changes. About a message's worth of them lies in memory at a time, however long they are.
 
-use compozy_domain::{CatalogError, ProfileId, WorkspaceId};
+use compozy_domain::{CatalogError, ProfileId, SessionId, WorkspaceId};
 use compozy_proto::change::v1 as pb;
 
 use super::super::patience::patiently;
@@ -19,10 +19,11 @@ impl Watcher {
         keys.sort_unstable();
         keys.dedup();
         let rows = Box::pin(patiently(self.parts.rows.now(keys))).await?;
+        let stale_after = self.parts.registry.stale_after();
         let mut bytes = 0;
         for change in &mut self.ready {
             let row = row_of(change).and_then(|key| rows.get(&key));
-            change.row = row.map(|row| convert::row(row, &self.principal.visibility));
+            change.row = row.and_then(|row| convert::row(row, &self.principal.visibility, stale_after));
             bytes += framed_len(change);
             if bytes > MESSAGE_BYTES && self.with_rows > 0 {
                 // The others get theirs when this message is gone.
@@ -49,6 +50,9 @@ fn row_of(change: &pb::Change) -> Option<RowKey> {
                 .filter(|change| !change.workspace_id.is_empty())
                 .map(|_| workspace()),
         )),
-        pb::ChangeKind::Unspecified | pb::ChangeKind::Session | pb::ChangeKind::AccountOrder => None,
+        pb::ChangeKind::Session | pb::ChangeKind::AccountOrder => {
+            Some(RowKey::Session(SessionId::from_stored(change.session_id.clone())))
+        }
+        pb::ChangeKind::Unspecified => None,
     }
 }

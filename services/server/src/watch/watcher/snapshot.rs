@@ -1,9 +1,11 @@
-//! The rows that a snapshot begins with: workspaces with their selections, then profiles, then the selection for
-//! everything else. About a message's worth of them lies in memory at a time.
+//! The rows that a snapshot begins with: workspaces with their selections, then sessions, then profiles, then the
+//! selection for everything else. About a message's worth of them lies in memory at a time.
 
 use std::collections::VecDeque;
 
-use compozy_domain::{CatalogError, ChangeKind, ProfileId, Visibility, Workspace, WorkspaceId};
+use compozy_domain::{
+    CatalogError, ChangeKind, ProfileId, Session, SessionAt, SessionId, Visibility, Workspace, WorkspaceId,
+};
 use compozy_proto::change::v1 as pb;
 
 use super::super::rows::Record;
@@ -19,6 +21,8 @@ const SNAPSHOT_ROWS: u32 = 32;
 pub(in crate::watch) enum Part {
     /// Workspaces above this one, and their selections.
     Workspaces(Option<WorkspaceId>),
+    /// Sessions above this one.
+    Sessions(Option<SessionId>),
     /// Profiles above this one.
     Profiles(Option<ProfileId>),
     /// The selection for everything else.
@@ -35,13 +39,21 @@ impl Watcher {
                 return Ok(None);
             };
             if let Some(row) = rows.pop_front() {
-                let row = convert::row(&row, &self.principal.visibility);
-                return Ok(Some(convert::snapshot_row(row)));
+                let stale_after = self.parts.registry.stale_after();
+                // Who asks is looked at again and again: a row that was read may be hidden by now.
+                match convert::row(&row, &self.principal.visibility, stale_after) {
+                    Some(row) => return Ok(Some(convert::snapshot_row(row))),
+                    None => continue,
+                }
             }
             let (read, next) = match part {
                 Part::Workspaces(after) => {
                     let after = after.take();
                     Box::pin(self.workspaces(after)).await?
+                }
+                Part::Sessions(after) => {
+                    let after = after.take();
+                    Box::pin(self.sessions(after)).await?
                 }
                 Part::Profiles(after) => {
                     let after = after.take();
@@ -72,7 +84,7 @@ impl Watcher {
         );
         let is_about_sessions_only = self.filter.ungrouped() && self.filter.workspaces().is_empty();
         if is_about_sessions_only || !(with_records || with_selections) {
-            return Ok((VecDeque::new(), Part::Profiles(None)));
+            return Ok((VecDeque::new(), Part::Sessions(None)));
         }
         let (only, visibility) = (self.filter.workspaces(), &self.principal.visibility);
         let page = self
@@ -80,7 +92,7 @@ impl Watcher {
             .rows
             .page(after.as_ref(), only, SNAPSHOT_ROWS, visibility);
         let mut page = page.await?;
-        let kept = fitting(&page);
+        let kept = fitting(page.iter().map(workspace_bytes));
         let is_last = page.len() < SNAPSHOT_ROWS as usize && kept == page.len();
         // Long rows are read again when it is their turn.
         page.truncate(kept);
@@ -95,11 +107,32 @@ impl Watcher {
             rows.extend(selections.into_iter().map(Record::Selection));
         }
         let next = if is_last {
-            Part::Profiles(None)
+            Part::Sessions(None)
         } else {
             Part::Workspaces(ids.into_iter().next_back())
         };
         Ok((rows, next))
+    }
+
+    async fn sessions(&mut self, after: Option<SessionId>) -> Result<(VecDeque<Record>, Part), CatalogError> {
+        if !self.filter.wants(ChangeKind::Session) {
+            return Ok((VecDeque::new(), Part::Profiles(None)));
+        }
+        let (filter, visibility) = (&self.filter, &self.principal.visibility);
+        let page = self
+            .parts
+            .rows
+            .sessions(after.as_ref(), filter, SNAPSHOT_ROWS, visibility);
+        let mut page = page.await?;
+        let kept = fitting(page.iter().map(session_bytes));
+        let is_last = page.len() < SNAPSHOT_ROWS as usize && kept == page.len();
+        page.truncate(kept);
+        let next = match page.last() {
+            Some(last) if !is_last => Part::Sessions(Some(last.session.id.clone())),
+            _ => Part::Profiles(None),
+        };
+        let rows = page.into_iter().map(|row| Record::Session(Box::new(row)));
+        Ok((rows.collect(), next))
     }
 
     async fn profiles(&mut self, after: Option<ProfileId>) -> Result<(VecDeque<Record>, Part), CatalogError> {
@@ -140,15 +173,40 @@ impl Watcher {
     }
 }
 
-/// How many rows are kept until they are told: about a message's worth, at least one.
-fn fitting(rows: &[Workspace]) -> usize {
-    let mut bytes = 0;
-    for (at, row) in rows.iter().enumerate() {
-        let directories: usize = row.additional_dirs.iter().map(String::len).sum();
-        bytes += size_of::<Workspace>() + row.root_dir.len() + row.title.len() + directories;
-        if bytes > MESSAGE_BYTES && at > 0 {
-            return at;
+/// How many rows of these sizes are kept until they are told: about a message's worth, at least one.
+fn fitting(sizes: impl Iterator<Item = usize>) -> usize {
+    let (mut bytes, mut count) = (0, 0);
+    for size in sizes {
+        bytes += size;
+        if bytes > MESSAGE_BYTES && count > 0 {
+            break;
         }
+        count += 1;
     }
-    rows.len()
+    count
+}
+
+/// About how much memory a row takes.
+fn workspace_bytes(row: &Workspace) -> usize {
+    let directories: usize = row.additional_dirs.iter().map(String::len).sum();
+    size_of::<Workspace>() + row.root_dir.len() + row.title.len() + directories
+}
+
+/// About how much memory a row takes. What is short in every row is left out.
+fn session_bytes(row: &SessionAt) -> usize {
+    let session = &row.session;
+    let labels: usize = session
+        .labels
+        .iter()
+        .map(|(key, value)| key.len() + value.len() + 2 * size_of::<String>())
+        .sum();
+    let stop = session.stop.as_ref().map_or(0, |stop| {
+        let summary = stop.failure.as_ref().map_or(0, |failure| failure.summary.len());
+        stop.detail.len() + summary
+    });
+    let activity = session
+        .activity
+        .as_ref()
+        .map_or(0, |activity| activity.detail.len());
+    size_of::<Session>() + session.cwd.len() + session.canonical_cwd.len() + labels + stop + activity
 }

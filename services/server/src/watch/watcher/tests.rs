@@ -59,7 +59,7 @@ impl Bench {
         });
         let parts = Arc::new(Parts {
             log,
-            rows: Rows::new(Arc::clone(&stored)),
+            rows: Rows::new(Arc::clone(&stored), Arc::new(SystemClock)),
             registry,
             seal: Arc::new(Seal::load(Arc::clone(&stored)).await.unwrap()),
             clock: Arc::new(SystemClock),

@@ -57,7 +57,7 @@ async fn settle(app: &App, selector: &Selector, action: IdentityAction) -> Resul
         .await;
     let answer = answer.map_err(|error| selected.failure(error))?;
     app.printer.answer(&Sourced {
-        resolution_source: selected.source.name(),
+        resolution_source: selected.resolution_source(),
         answer: IdentityUpdateView::from(answer),
     })?;
     Ok(Exit::Ok)

@@ -32,14 +32,14 @@ pub(crate) async fn run(app: &App, arguments: &RepairArguments) -> Result<Exit, 
     let (target, source, selected) = match (&choice, named_path) {
         (Choice::Named { source, .. }, Some(path)) => (
             Target::Path(reference::absolute(app, &client, path).await?),
-            *source,
+            source.name(),
             None,
         ),
         _ => {
             let selected = choice.select(app, &client).await?;
             (
                 Target::Ref(selected.reference.clone()),
-                selected.source,
+                selected.resolution_source(),
                 Some(selected),
             )
         }
@@ -58,7 +58,7 @@ pub(crate) async fn run(app: &App, arguments: &RepairArguments) -> Result<Exit, 
         None => error.into(),
     })?;
     app.printer.answer(&Sourced {
-        resolution_source: source.name(),
+        resolution_source: source,
         answer: IdentityUpdateView::from(answer),
     })?;
     Ok(Exit::Ok)

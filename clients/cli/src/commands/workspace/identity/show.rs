@@ -32,7 +32,7 @@ pub(crate) async fn run(app: &App, arguments: &ShowArguments) -> Result<Exit, Fa
         .await;
     let answer = answer.map_err(|error| selected.failure(error))?;
     app.printer.answer(&Sourced {
-        resolution_source: selected.source.name(),
+        resolution_source: selected.resolution_source(),
         answer: IdentityView::from(answer),
     })?;
     Ok(Exit::Ok)
