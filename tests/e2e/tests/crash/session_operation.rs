@@ -1,6 +1,9 @@
 //! One write about a session, with its request id: it can be sent again.
 
-use compozy_client::{Client, Error};
+use std::path::PathBuf;
+
+use compozy_client::{Client, Error, ErrorKind};
+use compozy_proto::session::v1::session_catalog_service_client::SessionCatalogServiceClient;
 use compozy_proto::session::v1::{
     ArchiveSessionRequest, BindRuntimeRequest, CreateSessionRequest, DeleteSessionRequest,
     FinishSessionRequest, RenameSessionRequest, ResumeSessionRequest, Session, StopSessionRequest,
@@ -8,7 +11,62 @@ use compozy_proto::session::v1::{
 };
 use compozy_proto::workspace::v1::{AttachSessionRequest, DetachSessionRequest, MoveSessionRequest};
 
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+use tonic::transport::{Channel, Endpoint, Uri};
+
 use crate::session_held::SessionRow;
+
+/// How a worker reaches the daemon: the client binds anew where a repeated answer has no lease any more, which would be
+/// a second write, so what gives leases goes around it.
+#[derive(Debug, Clone)]
+pub(crate) struct Calls {
+    client: Client,
+    raw: SessionCatalogServiceClient<Channel>,
+}
+
+impl Calls {
+    pub(crate) fn new(client: Client, socket: PathBuf) -> Self {
+        let connector = tower::service_fn(move |_: Uri| {
+            let socket = socket.clone();
+            async move { Ok::<_, std::io::Error>(TokioIo::new(UnixStream::connect(socket).await?)) }
+        });
+        let channel = Endpoint::from_static("http://localhost").connect_with_connector_lazy(connector);
+        Self {
+            client,
+            raw: SessionCatalogServiceClient::new(channel),
+        }
+    }
+}
+
+/// Why no answer came.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// The daemon is gone.
+    Gone,
+    /// It said so.
+    Refused(String),
+}
+
+impl From<Error> for Unanswered {
+    fn from(error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::Transport => Self::Gone,
+            _ => Self::Refused(format!("{error:?}")),
+        }
+    }
+}
+
+impl From<tonic::Status> for Unanswered {
+    fn from(status: tonic::Status) -> Self {
+        // A status of the daemon has details.
+        if status.details().is_empty() {
+            Self::Gone
+        } else {
+            Self::Refused(format!("{status:?}"))
+        }
+    }
+}
 
 /// A write.
 #[derive(Debug, Clone)]
@@ -105,7 +163,7 @@ impl SessionAnswer {
 /// Sends a request whose answer shows the session.
 macro_rules! send {
     ($client:expr, $method:ident, $request:expr) => {{
-        let answer = $client.$method($request.clone()).await?;
+        let answer = $client.client.$method($request.clone()).await?;
         SessionAnswer::of(answer.session.as_ref(), None, format!("{answer:?}"))
     }};
 }
@@ -113,7 +171,7 @@ macro_rules! send {
 /// The same, where the answer has a lease, too. Without one it says nothing else of it.
 macro_rules! send_for_lease {
     ($client:expr, $method:ident, $request:expr) => {{
-        let mut answer = $client.$method($request).await?;
+        let mut answer = $client.raw.clone().$method($request).await?.into_inner();
         let lease = answer.lease.take().map(|lease| lease.token);
         let lease = lease.filter(|token| !token.is_empty());
         SessionAnswer::of(answer.session.as_ref(), lease, format!("{answer:?}"))
@@ -139,18 +197,19 @@ impl SessionOperation {
         }
     }
 
-    pub(crate) async fn send(&self, client: &Client) -> Result<SessionAnswer, Error> {
+    pub(crate) async fn send(&self, calls: &Calls) -> Result<SessionAnswer, Unanswered> {
+        let client = &calls.client;
         Ok(match &self.what {
             What::Create { request, .. } => {
-                send_for_lease!(client, create_session, request.as_ref().clone())
+                send_for_lease!(calls, create_session, request.as_ref().clone())
             }
-            What::Bind { request, .. } => send_for_lease!(client, bind_runtime, request.clone()),
-            What::Rename { request, .. } => send!(client, rename_session, request),
-            What::Stop { request, .. } => send!(client, stop_session, request),
-            What::Finish { request, .. } => send!(client, finish_session, request),
-            What::Resume { request, .. } => send!(client, resume_session, request),
-            What::Archive { request, .. } => send!(client, archive_session, request),
-            What::Unarchive { request, .. } => send!(client, unarchive_session, request),
+            What::Bind { request, .. } => send_for_lease!(calls, bind_runtime, request.clone()),
+            What::Rename { request, .. } => send!(calls, rename_session, request),
+            What::Stop { request, .. } => send!(calls, stop_session, request),
+            What::Finish { request, .. } => send!(calls, finish_session, request),
+            What::Resume { request, .. } => send!(calls, resume_session, request),
+            What::Archive { request, .. } => send!(calls, archive_session, request),
+            What::Unarchive { request, .. } => send!(calls, unarchive_session, request),
             What::Delete { request, .. } => {
                 let answer = client.delete_session(request.clone()).await?;
                 SessionAnswer::of(None, None, format!("{answer:?}"))

@@ -2,10 +2,10 @@
 //! answered is missing, nothing is half there: rows, states, leases, accounts, counts.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use compozy_client::{Client, ErrorKind};
+use compozy_client::Client;
 use compozy_e2e::{Draw, Environment, by_id, register};
 use compozy_proto::session::v1::{
     ArchiveFilter, CountSessionsRequest, GetSessionRequest, ListSessionsRequest, SessionFilter, SessionSort,
@@ -14,7 +14,7 @@ use futures::TryStreamExt as _;
 use tokio::task::JoinSet;
 
 use crate::session_held::{SessionRow, SessionsHeld};
-use crate::session_operation::SessionOperation;
+use crate::session_operation::{Calls, SessionAnswer, SessionOperation, Unanswered};
 use crate::session_worker::SessionWorker;
 
 const WORKERS: usize = 4;
@@ -34,6 +34,7 @@ pub(crate) struct SessionSummary {
 
 pub(crate) struct SessionRounds {
     workers: Vec<Shared>,
+    socket: PathBuf,
     summary: SessionSummary,
 }
 
@@ -53,6 +54,7 @@ impl SessionRounds {
         }
         Self {
             workers,
+            socket: environment.client_home().socket_path(),
             summary: SessionSummary::default(),
         }
     }
@@ -65,7 +67,8 @@ impl SessionRounds {
     /// Works until the daemon is gone.
     pub(crate) fn work(&self, running: &mut JoinSet<()>, environment: &Environment) {
         for worker in &self.workers {
-            running.spawn(work(Arc::clone(worker), environment.client()));
+            let calls = Calls::new(environment.client(), self.socket.clone());
+            running.spawn(work(Arc::clone(worker), calls));
         }
     }
 
@@ -98,17 +101,18 @@ impl SessionRounds {
 
     /// S048, S342: an unanswered write gets its answer now, and an answered one gets the same answer again.
     pub(crate) async fn ask_again(&mut self, client: &Client, draw: &mut Draw) {
+        let calls = Calls::new(client.clone(), self.socket.clone());
         for worker in &self.workers {
             let (pending, answered) = {
                 let worker = lock(worker);
                 (worker.pending.clone(), worker.answered.clone())
             };
             if let Some((operation, answer)) = answered.filter(|_| draw.one_in(2)) {
-                assert_eq!(operation.send(client).await.unwrap(), answer, "{operation:?}");
+                assert_eq!(send(&operation, &calls).await, answer, "{operation:?}");
             }
             let Some(operation) = pending else { continue };
-            let answer = send(&operation, client).await;
-            assert_eq!(operation.send(client).await.unwrap(), answer, "{operation:?}");
+            let answer = send(&operation, &calls).await;
+            assert_eq!(send(&operation, &calls).await, answer, "{operation:?}");
             lock(worker).settle(operation, answer);
         }
     }
@@ -139,10 +143,10 @@ impl SessionRounds {
     }
 }
 
-async fn send(operation: &SessionOperation, client: &Client) -> crate::session_operation::SessionAnswer {
-    match operation.send(client).await {
+async fn send(operation: &SessionOperation, calls: &Calls) -> SessionAnswer {
+    match operation.send(calls).await {
         Ok(answer) => answer,
-        Err(error) => panic!("{operation:?}: {error:?}"),
+        Err(unanswered) => panic!("{operation:?}: {unanswered:?}"),
     }
 }
 
@@ -212,13 +216,13 @@ fn list(filter: SessionFilter, sort: SessionSort) -> ListSessionsRequest {
 }
 
 /// Works until the daemon is gone.
-async fn work(worker: Shared, client: Client) {
+async fn work(worker: Shared, calls: Calls) {
     loop {
         let operation = lock(&worker).begin();
-        match operation.send(&client).await {
+        match operation.send(&calls).await {
             Ok(answer) => lock(&worker).settle(operation, answer),
-            Err(error) if error.kind() == ErrorKind::Transport => return,
-            Err(error) => panic!("{operation:?}: {error:?}"),
+            Err(Unanswered::Gone) => return,
+            Err(Unanswered::Refused(words)) => panic!("{operation:?}: {words}"),
         }
     }
 }
