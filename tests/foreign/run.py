@@ -32,9 +32,11 @@ from daemon import REPOSITORY, Daemon, new_database
 
 PROTO = REPOSITORY / "proto"
 WORKSPACES = "compozy.workspace.v1.WorkspaceService"
+SESSIONS = "compozy.session.v1.SessionCatalogService"
 # Everything is on this machine; a call that takes longer hangs.
 CALL_SECONDS = 20
 UNKNOWN_ID = "ws_0000000000000000"
+UNKNOWN_SESSION = "sess-0000000000000000"
 
 numbers = itertools.count(1)
 
@@ -59,9 +61,13 @@ class Place:
         if grpc_tools.protoc.main([*words, f"--grpc_python_out={generated}", *files]) != 0:
             raise AssertionError("protoc refuses the contract")
         sys.path.insert(0, str(generated))
-        global admin_pb2, admin_grpc, workspace_pb2, service_pb2, service_grpc
+        global admin_pb2, admin_grpc, sessions_pb2, session_pb2, sessions_grpc
+        global workspace_pb2, service_pb2, service_grpc
         from compozy.admin.v1 import admin_service_pb2 as admin_pb2
         from compozy.admin.v1 import admin_service_pb2_grpc as admin_grpc
+        from compozy.session.v1 import session_catalog_service_pb2 as sessions_pb2
+        from compozy.session.v1 import session_catalog_service_pb2_grpc as sessions_grpc
+        from compozy.session.v1 import session_pb2
         from compozy.workspace.v1 import workspace_pb2
         from compozy.workspace.v1 import workspace_service_pb2 as service_pb2
         from compozy.workspace.v1 import workspace_service_pb2_grpc as service_grpc
@@ -160,6 +166,7 @@ class PythonCalls:
         cls.channel = cls.connect()
         cls.workspaces = service_grpc.WorkspaceServiceStub(cls.channel)
         cls.admin = admin_grpc.AdminServiceStub(cls.channel)
+        cls.sessions = sessions_grpc.SessionCatalogServiceStub(cls.channel)
         cls.health = health_pb2_grpc.HealthStub(cls.channel)
 
     @classmethod
@@ -213,6 +220,44 @@ class PythonCalls:
         listed = [row.id for row in [*first.workspaces, *rest.workspaces]]
         self.assertEqual(listed, made[::-1], "the newest is in front")
 
+    def test_a_session_lives_and_ends(self):
+        reference = workspace_pb2.WorkspaceRef(path=str(place.project()))
+        self.register(reference.path)
+        # Maps have no order on the wire: a repetition is one all the same.
+        wanted = {
+            "workspace": reference,
+            "bind": sessions_pb2.RuntimeBinding(holder="a runtime"),
+            "request_id": str(uuid.uuid4()),
+        }
+        labels = {f"key {index}": "Größe ✓" for index in range(32)}
+        request = sessions_pb2.CreateSessionRequest(labels=labels, **wanted)
+        made = self.sessions.CreateSession(request, timeout=CALL_SECONDS)
+        self.assertRegex(made.session.id, r"^sess-[0-9a-f]{16}$")
+        self.assertEqual(dict(made.session.labels), labels)
+        request = sessions_pb2.CreateSessionRequest(labels=dict(reversed(labels.items())), **wanted)
+        again = self.sessions.CreateSession(request, timeout=CALL_SECONDS)
+        self.assertEqual((again.session.id, again.HasField("lease")), (made.session.id, False))
+
+        beat = sessions_pb2.HeartbeatRequest(lease=made.lease.token, prompting=True)
+        self.sessions.Heartbeat(beat, timeout=CALL_SECONDS)
+        listing = sessions_pb2.ListSessionsRequest(filter=sessions_pb2.SessionFilter(workspace=reference))
+        page = self.sessions.ListSessions(listing, timeout=CALL_SECONDS)
+        self.assertEqual((page.page.total, len(page.sessions)), (1, 1))
+        self.assertEqual(page.sessions[0].badge, session_pb2.SESSION_BADGE_RUNNING)
+
+        finish = sessions_pb2.FinishSessionRequest(lease=made.lease.token, error="it fell", exit_status=-9)
+        ended = self.sessions.FinishSession(finish, timeout=CALL_SECONDS).session
+        self.assertEqual((ended.state, ended.stop.exit_status), (session_pb2.SESSION_STATE_STOPPED, -9))
+        code, info, _ = self.failure(self.sessions.Heartbeat, beat)
+        self.assertEqual((code, info.reason), (grpc.StatusCode.ABORTED, "LEASE_LOST"))
+
+    def test_a_missing_session_has_its_reason(self):
+        request = sessions_pb2.GetSessionRequest(session_id=UNKNOWN_SESSION)
+        code, info, details = self.failure(self.sessions.GetSession, request)
+        self.assertEqual((code, info.reason), (grpc.StatusCode.NOT_FOUND, "SESSION_NOT_FOUND"))
+        [resource] = details[error_details_pb2.ResourceInfo]
+        self.assertEqual(resource.resource_name, UNKNOWN_SESSION)
+
     def test_a_missing_workspace_has_its_reason(self):
         reference = workspace_pb2.WorkspaceRef(id=UNKNOWN_ID)
         request = service_pb2.GetWorkspaceRequest(ref=reference)
@@ -240,7 +285,7 @@ class PythonCalls:
 
     def test_health_is_told_and_watched(self):
         serving = health_pb2.HealthCheckResponse.SERVING
-        for name in ["", "liveness", WORKSPACES, "compozy.admin.v1.AdminService"]:
+        for name in ["", "liveness", WORKSPACES, SESSIONS, "compozy.admin.v1.AdminService"]:
             answer = self.health.Check(health_pb2.HealthCheckRequest(service=name), timeout=CALL_SECONDS)
             self.assertEqual(answer.status, serving, name)
         watch = self.health.Watch(health_pb2.HealthCheckRequest(), timeout=CALL_SECONDS)

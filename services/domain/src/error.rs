@@ -246,7 +246,7 @@ pub enum CatalogError {
     },
     /// Sessions of the workspace are live.
     #[error(
-        "{session_count} sessions of the workspace '{workspace}' are live ({}): stop them first, or remove it with live sessions ungrouped",
+        "the workspace '{workspace}' has live sessions ({session_count}: {}): stop them first, or remove it with live sessions ungrouped",
         .named.iter().map(SessionId::as_str).collect::<Vec<_>>().join(", ")
     )]
     LiveSessions {
@@ -320,7 +320,7 @@ pub enum CatalogError {
     ProfilePermanent,
     /// Sessions own the profile.
     #[error(
-        "{session_count} sessions belong to the profile '{name}': delete them first, or archive the profile"
+        "the profile '{name}' is that of {session_count} session(s): delete them first, or archive the profile"
     )]
     ProfileInUse {
         /// The profile.

@@ -87,6 +87,8 @@ pub struct SessionsConfig {
     pub runtime_ttl: Duration,
     /// `agents.heartbeat.session_health_stale_after`.
     pub stale_after: Duration,
+    /// Calls at once that wait for a stop: half of `limits.calls`, so that runtimes find room for what they report.
+    pub stop_waits: usize,
 }
 
 impl Default for SessionsConfig {
@@ -95,6 +97,7 @@ impl Default for SessionsConfig {
             start_timeout: Duration::from_secs(60),
             runtime_ttl: Duration::from_secs(30),
             stale_after: Duration::from_secs(120),
+            stop_waits: 512,
         }
     }
 }

@@ -299,6 +299,9 @@ pub struct HeartbeatCall {
     pub visibility: Visibility,
     /// The process's clock, which counts on SQLite only.
     pub now: Timestamp,
+    /// The same instant as one from which time is measured: how long the catalog keeps a heartbeat waiting is not held
+    /// against its sender.
+    pub asked_at: std::time::Instant,
     /// When to give up.
     pub deadline: std::time::Instant,
 }

@@ -228,6 +228,32 @@ fn an_operator_enters_and_leaves() {
 }
 
 #[test]
+fn who_leaves_what_another_has_entered_is_told() {
+    let one = One::new();
+    one.json("attach", &["--holder", "ada"]);
+    let left = one.run("human", "detach", &["--holder", "bob"]).stdout;
+    assert!(left.contains("was not yours, and stays entered"), "{left}");
+    assert!(left.contains("ada, until"), "{left}");
+    let left = one.run("human", "detach", &["--holder", "ada"]).stdout;
+    assert!(left.contains("is left"), "{left}");
+}
+
+#[test]
+fn a_person_is_shown_where_a_session_is_now_and_each_state_once() {
+    let one = One::new();
+    one.fake.change_session(&one.id, |session| {
+        session.cwd = "/before/the/move".to_owned();
+        session.canonical_cwd = "/after/the/move".to_owned();
+        session.state = SessionState::Starting.into();
+        session.badge = SessionBadge::Running.into();
+    });
+    let shown = one.run("human", "show", &[]).stdout;
+    assert!(shown.contains("/after/the/move"), "{shown}");
+    assert!(!shown.contains("/before/the/move"), "{shown}");
+    assert!(shown.lines().any(|line| line.ends_with(" starting")), "{shown}");
+}
+
+#[test]
 fn c098_an_account_takes_only_sessions_of_its_own_directory() {
     let fake = Fake::with_two();
     let session = fake.add_session(Some("a"));

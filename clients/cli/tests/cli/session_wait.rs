@@ -1,7 +1,7 @@
 //! `session wait`: until a session is in a state, or it takes too long.
 
 use compozy_client::proto::change::v1::{Change, ChangeKind, ChangeOp, ChangeReason, WatchCatalogRequest};
-use compozy_client::proto::session::v1::SessionState;
+use compozy_client::proto::session::v1::{RuntimeState, SessionState};
 use compozy_client::proto::workspace::v1::workspace_ref::Form;
 
 use crate::fake::changes::batch;
@@ -137,6 +137,29 @@ fn a_session_that_is_removed_meanwhile_is_a_failure() {
         .tell(&batch(vec![change(&session, &home, ChangeReason::Removed)]));
     let done = waiting.ended();
     assert_eq!(done.exit, 66, "{}", done.stderr);
+}
+
+#[test]
+fn a_stop_that_is_answered_early_is_waited_for_all_the_same() {
+    let fake = Fake::with_two();
+    let session = fake.add_session(Some("a"));
+    let home = fake.state.workspaces.lock().unwrap()[0].id.clone();
+    fake.change_session(&session, |session| {
+        session.runtime.as_mut().unwrap().set_state(RuntimeState::Bound);
+    });
+    // As by a daemon that ends: it says that the session is stopping, long before the wait is over.
+    let run = fake.run("", &["session", "stop", &session, "--wait", "60s"]);
+    let waiting = Watching::start(run);
+    until("the watch", || fake.state.watches.open_count() == 1);
+    let request = fake.last::<WatchCatalogRequest>("WatchCatalog");
+    assert_eq!(request.workspaces[0].form, Some(Form::Id(home.clone())));
+    fake.change_session(&session, sessions::stopped);
+    fake.state
+        .watches
+        .tell(&batch(vec![change(&session, &home, ChangeReason::State)]));
+    let done = waiting.ended();
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert!(done.stdout.contains("\"STOPPED\""), "{}", done.stdout);
 }
 
 #[test]

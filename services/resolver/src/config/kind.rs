@@ -19,6 +19,8 @@ pub enum Kind {
     Count(i64, i64),
     /// A span such as "20s", "168h" or "1h 30m".
     Span,
+    /// A span between these two.
+    SpanBetween(&'static str, &'static str),
     /// A span, or a number of seconds.
     SpanOrSeconds,
     /// A list of texts.
@@ -62,6 +64,7 @@ impl Kind {
             Self::Flag => "true or false".to_owned(),
             Self::Count(least, most) => format!("whole number from {least} to {most}"),
             Self::Span => "span".to_owned(),
+            Self::SpanBetween(least, most) => format!("span from {least} to {most}"),
             Self::SpanOrSeconds => "span or seconds".to_owned(),
             Self::Texts => "list of texts".to_owned(),
             Self::SkillSources => format!("list of {}", PRESETS.join(" | ")),
@@ -87,6 +90,7 @@ impl Kind {
             self,
             Self::Text
                 | Self::Span
+                | Self::SpanBetween(..)
                 | Self::SpanOrSeconds
                 | Self::Choice(_)
                 | Self::Address
@@ -105,6 +109,7 @@ impl Kind {
             Self::Flag => "has to be true or false".to_owned(),
             Self::Count(least, most) => format!("has to be a whole number from {least} to {most}"),
             Self::Span => "has to be a span such as \"20s\", \"5m\" or \"168h\", at most 876000h".to_owned(),
+            Self::SpanBetween(least, most) => format!("has to be a span from \"{least}\" to \"{most}\""),
             Self::SpanOrSeconds => {
                 "has to be a span such as \"20s\", or seconds above 0, at most 876000h".to_owned()
             }

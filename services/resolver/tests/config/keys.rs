@@ -156,6 +156,27 @@ fn r058_spans_need_a_unit_and_are_texts() {
 }
 
 #[test]
+fn the_lease_of_a_runtime_lasts_as_long_as_a_caller_may_ask_for() {
+    for value in ["1ms", "999ms", "1h 1ns", "100h"] {
+        let problems = user(&format!("session.runtime_ttl = \"{value}\"\n")).problems();
+        assert_eq!(
+            told(&problems),
+            ["config_bad_value 1:9 session.runtime_ttl"],
+            "{value}"
+        );
+        assert!(
+            problems[0].message.contains("from \"1s\" to \"1h\""),
+            "{}",
+            problems[0].message
+        );
+    }
+    for value in ["1s", "60m"] {
+        let resolved = user(&format!("session.runtime_ttl = \"{value}\"\n")).resolve();
+        assert!(resolved.is_ok(), "{value}");
+    }
+}
+
+#[test]
 fn a_span_ends_while_somebody_may_still_be_there() {
     for text in [
         "changes.retain = \"2562047788015215h\"\n",

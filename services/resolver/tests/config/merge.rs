@@ -355,7 +355,7 @@ pub(crate) fn two_values(kind: Kind) -> [String; 2] {
     match kind {
         Kind::Flag => pair("true", "false"),
         Kind::Count(least, most) => [least.to_string(), most.to_string()],
-        Kind::Span | Kind::SpanOrSeconds => pair("\"11s\"", "\"12s\""),
+        Kind::Span | Kind::SpanBetween(..) | Kind::SpanOrSeconds => pair("\"11s\"", "\"12s\""),
         Kind::Texts => pair("[\"a\"]", "[\"b\", \"c\"]"),
         Kind::Paths => pair("[\"/a\"]", "[\"/b\", \"~/c\"]"),
         Kind::SkillSources => pair("[\"agents\"]", "[\"claude\", \"compozy\"]"),

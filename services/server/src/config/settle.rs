@@ -49,6 +49,7 @@ pub(super) fn settle(home: &Home, values: Values, overrides: &Overrides) -> Resu
                 "agents.heartbeat.session_health_stale_after",
                 Duration::from_secs(120),
             ),
+            stop_waits: settling.limits().calls / 2,
         },
         memory_auto_create: settling
             .values

@@ -35,7 +35,7 @@ use std::time::Instant;
 use compozy_domain::{CatalogError, Clock, HostId, Random, Timestamp};
 use compozy_resolver::Files;
 use compozy_store::{Intent, Store};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use call::{Caller, Encode, Repeat, Reply, WriteCall};
@@ -118,6 +118,8 @@ pub struct Registry {
     resolution: Arc<Resolution>,
     observer_wake: Notify,
     observer_wanted: std::sync::Mutex<observer::Wanted>,
+    /// Turns of calls that wait for a stop.
+    stop_waits: Semaphore,
     /// What calls that wait are told, where somebody tells it.
     news: std::sync::OnceLock<News>,
 }
@@ -136,6 +138,7 @@ impl Registry {
             owner,
             settings,
         } = parts;
+        let stop_waits = settings.sessions.stop_waits;
         let resolution = Resolution::new(Arc::clone(&files), Arc::clone(&clock), tasks.clone());
         Arc::new(Self {
             store,
@@ -152,6 +155,7 @@ impl Registry {
             resolution: Arc::new(resolution),
             observer_wake: Notify::new(),
             observer_wanted: std::sync::Mutex::default(),
+            stop_waits: Semaphore::new(stop_waits),
             news: std::sync::OnceLock::new(),
         })
     }

@@ -130,7 +130,7 @@ impl Facts {
                 facts.precondition_on("id", id.to_string());
             }
             CatalogError::SessionCwd { cwd, .. } if cwd.is_empty() => {
-                facts.precondition = Some("cwd".to_owned())
+                facts.precondition = Some("cwd".to_owned());
             }
             CatalogError::SessionCwd { cwd, .. } => facts.precondition_on("path", cwd),
             CatalogError::LiveSessions {

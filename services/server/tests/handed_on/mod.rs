@@ -132,6 +132,12 @@ macro_rules! hand_on_sessions {
             async fn recount_sessions(&self) -> compozy_store::Result<u64> {
                 $inner(self)?.recount_sessions().await
             }
+            async fn is_session_id_taken(
+                &self,
+                id: &compozy_domain::SessionId,
+            ) -> compozy_store::Result<bool> {
+                $inner(self)?.is_session_id_taken(id).await
+            }
             async fn sessions_of_profile(
                 &self,
                 id: &compozy_domain::ProfileId,

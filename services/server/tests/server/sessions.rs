@@ -141,11 +141,14 @@ async fn s337_a_call_that_had_begun_ends_and_a_new_one_is_refused(site: Site) {
         .lease
         .unwrap();
     let before = calls_in_flight(&server).await;
-    // It waits for a runtime that takes its time; the drain lets it.
+    // It waits for a runtime that takes its time; the drain does not.
     let patient = pb::StopSessionRequest {
         session_id: session.id,
         cause: pb::StopCause::User.into(),
-        wait: Some(prost_types::Duration { seconds: 2, nanos: 0 }),
+        wait: Some(prost_types::Duration {
+            seconds: 600,
+            nanos: 0,
+        }),
         ..Default::default()
     };
     let mut waiting = client.clone();
@@ -154,6 +157,8 @@ async fn s337_a_call_that_had_begun_ends_and_a_new_one_is_refused(site: Site) {
         calls_in_flight(&server).await > before
     })
     .await;
+    // Another call, which the drain waits for: nothing is cut meanwhile.
+    let other = server.shutdown.enter().unwrap();
     server.shutdown.begin("the test");
     let status = create(&channel, new(&root)).await.unwrap_err();
     assert_eq!(
@@ -163,5 +168,6 @@ async fn s337_a_call_that_had_begun_ends_and_a_new_one_is_refused(site: Site) {
     assert!(status.get_details_retry_info().is_some());
     let stopped = begun.await.unwrap().unwrap().into_inner().session.unwrap();
     assert_eq!(stopped.state(), pb::SessionState::Stopping, "{lease:?}");
+    drop(other);
     assert!(server.ended().await);
 }

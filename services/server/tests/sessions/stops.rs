@@ -1,5 +1,6 @@
 //! Stopping (cases section 5): what a caller asks for. What runtimes say is beside.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use compozy_proto::session::v1 as pb;
@@ -18,6 +19,7 @@ cases! {
     s098_a_wait_that_is_over_first,
     a_wait_ends_when_the_server_takes_leave,
     a_wait_is_woken_by_the_change_log,
+    who_waits_leaves_room_for_runtimes,
     s099_s101_details_and_causes_of_a_newer_contract,
     secrets_are_taken_out_of_a_detail,
     s121_times_and_etags_move_together,
@@ -228,6 +230,40 @@ async fn a_wait_is_woken_by_the_change_log(world: World) {
     drop(log);
     let session = waiting.join_next().await.unwrap().unwrap().session.unwrap();
     assert_eq!(session.state(), pb::SessionState::Stopped);
+}
+
+async fn who_waits_leaves_room_for_runtimes(mut world: World) {
+    let a = world.only_a().await;
+    let mut leases = HashMap::new();
+    for _ in 0..2 {
+        let id = world.create(new(&a.id)).await.id;
+        let lease = world.bind(&id, "h1").await;
+        leases.insert(id, lease.token);
+    }
+    world
+        .restart(|parts| parts.settings.sessions.stop_waits = 1)
+        .await;
+    let mut waiting = tokio::task::JoinSet::new();
+    for id in leases.keys() {
+        let patient = pb::StopSessionRequest {
+            wait: Some(seconds(20)),
+            ..stop(id, pb::StopCause::User)
+        };
+        let api = world.daemon.api.clone();
+        waiting.spawn(async move { api.stop_session(patient).await.unwrap().session.unwrap() });
+    }
+    // The one that finds no room is answered at once: its session is asked to stop all the same.
+    let told = waiting.join_next().await.unwrap().unwrap();
+    assert_eq!(told.state(), pb::SessionState::Stopping);
+    leases.remove(&told.id);
+    let (other, token) = leases.into_iter().next().unwrap();
+    let finish = finish(&token, pb::StopCause::Unspecified);
+    world.daemon.api.finish_session(finish).await.unwrap();
+    let stopped = waiting.join_next().await.unwrap().unwrap();
+    assert_eq!(
+        (stopped.id, stopped.state),
+        (other, pb::SessionState::Stopped.into())
+    );
 }
 
 async fn s099_s101_details_and_causes_of_a_newer_contract(world: World) {

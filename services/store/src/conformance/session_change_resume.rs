@@ -112,6 +112,7 @@ pub async fn s144_the_token_of_before_a_resume_is_over<E: Engine>(catalog: Catal
     let call = HeartbeatCall {
         visibility: Visibility::All,
         now: catalog.now(),
+        asked_at: Instant::now(),
         deadline: Instant::now() + Duration::from_secs(20),
     };
     let outcomes = catalog.store.heartbeat(&beats, &call).await.unwrap();

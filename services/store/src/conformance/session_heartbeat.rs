@@ -287,3 +287,17 @@ pub async fn batches_that_share_leases_end_together<E: Engine>(catalog: Catalog<
     let plain = catalog.create_session(ungrouped()).await;
     assert!(plain.live.is_none(), "it is no part of any batch");
 }
+
+pub async fn a_heartbeat_that_was_kept_waiting_renews_a_lease_that_was_held_when_it_came<E: Engine>(
+    catalog: Catalog<E>,
+) {
+    catalog.begin_sweeping().await;
+    let (_, held) = catalog.bound_for("h1", seconds(3)).await;
+    let (_, lapsed) = catalog.bound_for("h2", seconds(3)).await;
+    catalog.pass(seconds(8)).await;
+    let renewed = catalog.beat_that_waited(&held, seconds(6)).await.unwrap();
+    // From when it is taken: what it answers is not over already.
+    assert!(lease(&renewed).expires_at >= START.plus(seconds(11)));
+    let late = catalog.beat_that_waited(&lapsed, seconds(4)).await;
+    assert_eq!(late, Err(CatalogError::LeaseLost));
+}

@@ -199,16 +199,37 @@ impl<E> Catalog<E> {
         beats: Vec<(LeaseHash, Report)>,
         visibility: Visibility,
     ) -> Vec<std::result::Result<SessionAt, CatalogError>> {
+        self.beats_asked_before(beats, visibility, Duration::ZERO).await
+    }
+
+    async fn beats_asked_before(
+        &self,
+        beats: Vec<(LeaseHash, Report)>,
+        visibility: Visibility,
+        waited: Duration,
+    ) -> Vec<std::result::Result<SessionAt, CatalogError>> {
         let beats = Heartbeats {
             beats,
             stale_after: STALE_AFTER,
         };
         let call = HeartbeatCall {
             visibility,
-            now: self.now(),
+            now: self.now().minus(waited),
+            asked_at: Instant::now().checked_sub(waited).unwrap(),
             deadline: Instant::now() + seconds(30),
         };
         self.store.heartbeat(&beats, &call).await.unwrap()
+    }
+
+    /// One heartbeat that the catalog kept waiting until now.
+    pub(crate) async fn beat_that_waited(
+        &self,
+        hash: &LeaseHash,
+        waited: Duration,
+    ) -> std::result::Result<Session, CatalogError> {
+        let beats = vec![(hash.clone(), Report::default())];
+        let mut answers = self.beats_asked_before(beats, Visibility::All, waited).await;
+        answers.remove(0).map(|beaten| beaten.session)
     }
 
     /// One heartbeat.

@@ -111,9 +111,19 @@ async fn plan<E: Engine>(catalog: &Catalog<E>, list: &ListSessions) -> Vec<Strin
     let explain = Arc::new(ExplainList(list.clone()));
     let steps = catalog.store.db().read(explain).await.unwrap();
     let mut plan: Vec<String> = Vec::new();
-    for step in steps {
+    for (at, step) in steps.iter().enumerate() {
         let words = step.split(" (").next().unwrap_or_default().trim();
         let is_of_unknown = step.contains("session_unknown") || step.contains("TEMP B-TREE");
+        if let Some((_, figures)) = step.split_once("Sort  (") {
+            let rows = figures.split_once("rows=").unwrap().1;
+            let rows: u64 = rows.split(' ').next().unwrap().parse().unwrap();
+            // It guesses how many rows that index has, which has none.
+            let is_of_unknown = steps[at + 2].contains("session_unknown");
+            assert!(
+                rows < 100 || is_of_unknown,
+                "a sort of many rows of {list:?}: {steps:#?}"
+            );
+        }
         assert!(!step.contains("Seq Scan") && !step.contains("Bitmap"), "{step}");
         assert!(!step.contains("SCAN s") || is_of_unknown, "{step}");
         if words.contains(" session_") {
@@ -190,18 +200,18 @@ pub async fn s240_a_page_deep_in_a_list_is_read_as_the_first_one<E: Engine>(cata
             for list in [list, next] {
                 let steps = plan(&catalog, &list).await;
                 assert!(!steps.is_empty());
-                // Sections without a row, as far as Postgres knows, may be looked for in any index of a few or of the order.
-                let everywhere = index.trim_end_matches("_of");
-                let indexes = [&index, everywhere, "session_unknown", "session_starting"];
                 let holds = |step: &String, index: &str| step.split_whitespace().any(|word| word == index);
+                // Where most rows are of one place, Postgres may as well pass over the others.
+                let everywhere = index.trim_end_matches("_of");
+                let by_index = |step: &String| holds(step, &index) || holds(step, everywhere);
+                assert!(steps.iter().any(by_index), "{sort:?} {filter:?}: {steps:#?}");
+                // Postgres may look for a section that has no row, as far as it knows, in any index.
+                let known = |step: &String| holds(step, &index) || holds(step, "session_unknown");
+                let is_free = catalog.store.kind() == StoreKind::Postgres;
                 assert!(
-                    steps.iter().any(|step| holds(step, &index)),
+                    is_free || steps.iter().all(known),
                     "{sort:?} {filter:?}: {steps:#?}"
                 );
-                for step in &steps {
-                    let known = indexes.iter().any(|index| holds(step, index));
-                    assert!(known, "{sort:?} {filter:?}: {steps:#?}");
-                }
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Promises about an absence of the catalog: it is no crash of the sessions.
 
+use compozy_domain::session::StopCause;
 use compozy_domain::session::change::Report;
 use compozy_domain::{CatalogError, SessionState, Visibility};
 
 use super::engine::Engine;
-use super::fixture::{Catalog, START};
-use super::session_fixture::TTL;
+use super::fixture::{Catalog, START, rejection};
+use super::session_fixture::{TTL, stopping};
 use super::session_leases_fixture::{INSTANT, lease, seconds, starting};
 use crate::sessions::{SessionStore as _, Swept};
 
@@ -49,7 +50,7 @@ pub async fn s366_an_absence_is_longer_than_ten_seconds<E: Engine>(catalog: Cata
 
 pub async fn after_an_absence_a_lapsed_lease_is_held_until_the_sweep<E: Engine>(catalog: Catalog<E>) {
     catalog.begin_sweeping().await;
-    let bound = catalog.many_bound(3, TTL).await;
+    let bound = catalog.many_bound(5, TTL).await;
     catalog.pass(seconds(60)).await;
     let beaten = catalog.beat(&bound[0].1, Report::default()).await.unwrap();
     assert_eq!(lease(&beaten).expires_at, START.plus(seconds(90)));
@@ -60,8 +61,14 @@ pub async fn after_an_absence_a_lapsed_lease_is_held_until_the_sweep<E: Engine>(
         .session_of_lease(&bound[2].1, &Visibility::All, catalog.now())
         .await;
     assert_eq!(found.unwrap().session.id, bound[2].0);
+    let asked = catalog
+        .change_session(&bound[3].0, stopping(StopCause::User, ""))
+        .await;
+    assert_eq!(asked.state, SessionState::Stopping);
+    let other = rejection(catalog.bind(&bound[4].0, "other").await);
+    assert!(matches!(other, CatalogError::LeaseHeld { .. }), "{other:?}");
     let swept = catalog.sweep().await;
-    assert_eq!((swept.granted_count, swept.stopped.len()), (1, 0));
+    assert_eq!((swept.granted_count, swept.stopped.len()), (3, 0));
 }
 
 pub async fn a_lease_that_had_lapsed_before_the_absence_is_given_up_after_it<E: Engine>(catalog: Catalog<E>) {

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use compozy_domain::session::change::{Report, SessionChange};
+use compozy_domain::session::filter::{SessionFilter, SessionSort};
 use compozy_domain::{CatalogError, ChangeReason, SessionState, Visibility};
 
 use super::engine::Engine;
 use super::fixture::{Catalog, START, fresh, rejection};
-use super::session_fixture::{STALE_AFTER, TTL, changing, new_lease, ungrouped};
+use super::session_fixture::{STALE_AFTER, TTL, changing, new_lease, renaming, ungrouped};
 use super::session_leases_fixture::{lease, seconds, sweep};
 use crate::call::Call;
 use crate::catalog::CatalogStore as _;
@@ -103,6 +104,7 @@ pub async fn s369_the_clock_of_the_database_counts_and_no_other<E: Engine>(catal
     let beat = HeartbeatCall {
         visibility: Visibility::All,
         now: behind,
+        asked_at: Instant::now(),
         deadline: Instant::now() + seconds(30),
     };
     let beaten = other
@@ -128,4 +130,27 @@ fn call_at<T>(now: compozy_domain::Timestamp) -> Call<T> {
         deadline: Instant::now() + seconds(30),
         remember: None,
     }
+}
+
+pub async fn s320_a_page_of_one_process_holds_what_another_one_has_answered<E: Engine>(catalog: Catalog<E>) {
+    let other = catalog.opened_again().await;
+    for number in 1..=20 {
+        let (writer, reader) = if number % 2 == 0 {
+            (&catalog, &other)
+        } else {
+            (&other, &catalog)
+        };
+        let made = writer.create_session(ungrouped()).await;
+        let everything = reader.sessions(SessionFilter::default(), SessionSort::Recent, 1);
+        let page = reader.session_page(&everything).await.page;
+        assert_eq!((page.rows[0].id.clone(), page.total), (made.id.clone(), number));
+        writer.change_session(&made.id, renaming("renamed")).await;
+        let named = SessionFilter {
+            query: Some("renamed".to_owned()),
+            ..SessionFilter::default()
+        };
+        let named = reader.sessions(named, SessionSort::LastActivity, 1);
+        assert_eq!(reader.session_page(&named).await.page.total, number);
+    }
+    other.store.close().await;
 }

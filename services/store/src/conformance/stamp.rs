@@ -419,6 +419,7 @@ macro_rules! conformance {
             s081_a_lost_lease_does_not_fail_the_others_of_its_batch,
             s082_a_thousand_leases_are_renewed_in_one_batch,
             heartbeats_of_one_lease_in_a_batch_follow_each_other,
+            a_heartbeat_that_was_kept_waiting_renews_a_lease_that_was_held_when_it_came,
             the_first_heartbeat_makes_a_start_active,
             s083_s084_a_heartbeat_tells_that_a_stop_was_asked_for,
             a_row_that_is_not_understood_does_not_fail_the_others_of_its_batch,
@@ -661,6 +662,7 @@ macro_rules! conformance_of_shared {
             two_processes_that_sweep_at_once_give_each_session_up_once,
             s368_a_restart_beside_others_grants_nothing,
             s369_the_clock_of_the_database_counts_and_no_other,
+            s320_a_page_of_one_process_holds_what_another_one_has_answered,
         });
         $crate::stamp_promises!($engine, shared: {
             a_path_lock_keeps_out_other_processes,

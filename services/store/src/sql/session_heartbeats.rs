@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
@@ -30,6 +30,9 @@ const AT_ONCE: usize = 512;
 /// How far the copy of the last activity may be behind before a heartbeat brings it up to date. The sweep does it for
 /// those that fall silent after that.
 const COPY_IS_OLD: Duration = Duration::from_secs(5);
+/// A heartbeat that was kept waiting for so long is judged by when it was asked for and renews from when it is taken: a
+/// removal of very many sessions, or a stalled disk, would otherwise take short leases from live runtimes.
+const WAIT_IS_LONG: Duration = Duration::from_millis(500);
 
 type Beaten = std::result::Result<SessionAt, CatalogError>;
 
@@ -43,6 +46,7 @@ impl SqlStore {
             beats: beats.clone(),
             visibility: call.visibility.clone(),
             now: call.now,
+            asked_at: call.asked_at,
         };
         self.db().write(call.deadline, Arc::new(batch)).await
     }
@@ -53,6 +57,7 @@ struct Batch {
     beats: Heartbeats,
     visibility: Visibility,
     now: Timestamp,
+    asked_at: Instant,
 }
 
 /// A session under its lock.
@@ -71,7 +76,7 @@ impl Transaction for Batch {
 
     async fn run(&self, tx: &mut Tx) -> Result<Vec<Beaten>> {
         let mut sessions = self.hold(tx).await?;
-        let (now, away_since) = session_moment(tx, self.now).await?;
+        let (now, away_since) = self.moment(tx).await?;
         let by_lease: HashMap<LeaseHash, SessionId> = sessions
             .values()
             .filter_map(|held| Some((lease_of(&held.session)?.clone(), held.session.id.clone())))
@@ -120,6 +125,21 @@ impl Batch {
             session: held.session.clone(),
             at: moment.now,
         })
+    }
+
+    /// The instant, and since when lapsed leases are excused. To be asked for after the locks.
+    async fn moment(&self, tx: &mut Tx) -> Result<(Timestamp, Option<Timestamp>)> {
+        let (now, away_since) = session_moment(tx, self.now).await?;
+        let waited = self.asked_at.elapsed();
+        if waited < WAIT_IS_LONG {
+            return Ok((now, away_since));
+        }
+        let (now, asked) = match tx.dialect() {
+            Dialect::Sqlite => (now.max(self.now.plus(waited)), self.now),
+            Dialect::Postgres => (now, now.minus(waited)),
+        };
+        let excused_since = away_since.map_or(asked, |away_since| away_since.min(asked));
+        Ok((now, Some(excused_since)))
     }
 
     /// The sessions of the batch, locked.

@@ -121,11 +121,11 @@ fn assert_something_happened(finish: &Finish) {
         "changes of profiles",
         "changes of selections",
         "changes of sessions",
-        "sessions that left",
         "streams resumed",
     ] {
         assert!(counted.get(what).copied().unwrap_or_default() > 30, "{counted:?}");
     }
+    assert!(counted.contains_key("sessions that left"), "{counted:?}");
 }
 
 pub(crate) fn summary(finish: &Finish) -> String {

@@ -137,8 +137,10 @@ fn is_expected(action: Action, error: &Error) -> bool {
         Action::Register | Action::CreateProfile => &[],
         Action::Retitle | Action::Rename | Action::Relink | Action::Move => &["WORKSPACE_NOT_FOUND"],
         Action::Remove => &["WORKSPACE_NOT_FOUND", "WORKSPACE_HAS_LIVE_SESSIONS"],
-        // Its workspace may go, or its root, while it is made.
+        // Its workspace may go, or its root, or its profile, while it is made.
         Action::CreateSession => &[
+            "PROFILE_NOT_FOUND",
+            "PROFILE_ARCHIVED",
             "WORKSPACE_NOT_FOUND",
             "WORKSPACE_ROOT_MISSING",
             "PATH_NOT_FOUND",
@@ -161,9 +163,8 @@ fn is_expected(action: Action, error: &Error) -> bool {
             "SESSION_CWD_MISMATCH",
         ],
         Action::MoveSession => &["SESSION_NOT_FOUND", "WORKSPACE_MOVE_INVALID"],
-        Action::UpdateProfile | Action::ArchiveProfile | Action::UnarchiveProfile | Action::DeleteProfile => {
-            &["PROFILE_NOT_FOUND"]
-        }
+        Action::UpdateProfile | Action::ArchiveProfile | Action::UnarchiveProfile => &["PROFILE_NOT_FOUND"],
+        Action::DeleteProfile => &["PROFILE_NOT_FOUND", "PROFILE_IN_USE"],
         // An earlier attempt that a kill or the store has cut off lies under the new name until a recovery settles it.
         Action::RenameProfile => &["PROFILE_NOT_FOUND", "PROFILE_DIRECTORY_EXISTS"],
         Action::Select | Action::SelectAgain | Action::Forget => {

@@ -1,5 +1,5 @@
-//! The transcript of a new user in docs/resolution.md: every command of it is run, and what the binaries say has to be
-//! what stands there. With COMPOZY_WRITE_TRANSCRIPT set, the page is written anew instead.
+//! The transcripts of a new user in docs/resolution.md and docs/sessions.md: every command of them is run, and what the
+//! binaries say has to be what stands there. With COMPOZY_WRITE_TRANSCRIPT set, the pages are written anew instead.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,12 +15,22 @@ const END: &str = "```\n<!-- end of transcript -->";
 
 #[test]
 fn the_transcript_of_a_new_user_is_what_happens() {
-    let page = page();
+    replay("resolution.md", &Shell::with_a_project());
+}
+
+#[test]
+fn the_transcript_of_a_session_is_what_happens() {
+    replay("sessions.md", &Shell::with_an_empty_project());
+}
+
+fn replay(page: &str, shell: &Shell) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs")
+        .join(page);
     let text = fs::read_to_string(&page).unwrap();
     let begin = text.find(BEGIN).expect("the page has a transcript") + BEGIN.len();
     let end = begin + text[begin..].find(END).expect("which ends");
     let written = &text[begin..end];
-    let shell = Shell::with_a_project();
     let mut happened = String::new();
     for line in written.lines().filter_map(|line| line.strip_prefix("$ ")) {
         let _ = writeln!(happened, "$ {line}");
@@ -40,20 +50,22 @@ fn the_transcript_of_a_new_user_is_what_happens() {
     );
 }
 
-fn page() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/resolution.md")
-}
-
-/// A shell in a project as it is found: a typo, a colon, a profile that nobody has.
+/// A shell in a project.
 struct Shell {
     environment: Environment,
     project: PathBuf,
 }
 
 impl Shell {
-    fn with_a_project() -> Self {
+    fn with_an_empty_project() -> Self {
         let environment = Environment::new();
         let project = environment.make("checkout-api");
+        Self { environment, project }
+    }
+
+    /// A project as it is found: a typo, a colon, a profile that nobody has.
+    fn with_a_project() -> Self {
+        let Self { environment, project } = Self::with_an_empty_project();
         let file = |path: &str, text: &str| {
             let path = project.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -3,15 +3,22 @@
 use std::time::Duration;
 
 use clap::Args;
-use compozy_client::proto::session::v1::{SessionState, StopCause, StopSessionRequest};
+use compozy_client::proto::session::v1::{
+    GetSessionResponse, SessionState, StopCause, StopSessionRequest, StopSessionResponse,
+};
+use tokio::time::Instant;
 
 use super::Named;
+use super::wait::Waited;
 use super::words::Cause;
 use crate::app::App;
 use crate::duration;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::SessionAnswer;
+
+/// A session in one of these has stopped.
+const OVER: [SessionState; 2] = [SessionState::Stopped, SessionState::Orphaned];
 
 /// Ask a session to stop
 ///
@@ -41,6 +48,7 @@ pub(crate) struct StopArguments {
 }
 
 pub(crate) async fn run(app: &App, arguments: StopArguments) -> Result<Exit, Failure> {
+    let begun = Instant::now();
     let client = app.client().await?;
     let request = StopSessionRequest {
         session_id: arguments.named.session,
@@ -49,20 +57,32 @@ pub(crate) async fn run(app: &App, arguments: StopArguments) -> Result<Exit, Fai
         wait: arguments.wait.map(duration::wire),
         ..StopSessionRequest::default()
     };
-    let answer = app.wait("stopping", client.stop_session(request)).await?;
+    let mut answer = app.wait("stopping", client.stop_session(request)).await?;
     if let (Some(wait), Some(session)) = (arguments.wait, &answer.session)
-        && !matches!(session.state(), SessionState::Stopped | SessionState::Orphaned)
+        && !OVER.contains(&session.state())
     {
-        let id = &session.id;
-        return Err(Failure::too_late(
-            format!(
-                "the session {id} was not stopped within {}",
-                duration::spelled(wait)
-            ),
-            format!("`compozy session wait {id} --until stopped` waits longer"),
-        )
-        .with("id", id));
+        let id = session.id.clone();
+        let waited = Waited::new(&client, id.clone(), OVER.to_vec());
+        // A daemon that ends, or one that is asked again after a broken connection, answers before the wait is over.
+        let StopSessionResponse { session, revision } = answer;
+        let first = GetSessionResponse { session, revision };
+        let Some(GetSessionResponse { session, revision }) = waited.go_on(app, first, begun, wait).await?
+        else {
+            return Err(too_late(&id, wait));
+        };
+        answer = StopSessionResponse { session, revision };
     }
     app.printer.answer(&SessionAnswer::from(answer))?;
     Ok(Exit::Ok)
+}
+
+fn too_late(id: &str, wait: Duration) -> Failure {
+    Failure::too_late(
+        format!(
+            "the session {id} was not stopped within {}",
+            duration::spelled(wait)
+        ),
+        format!("`compozy session wait {id} --until stopped` waits longer"),
+    )
+    .with("id", id)
 }

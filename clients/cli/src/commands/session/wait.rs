@@ -51,25 +51,20 @@ pub(crate) async fn run(app: &App, arguments: WaitArguments) -> Result<Exit, Fai
     } = arguments;
     let begun = Instant::now();
     let client = app.client().await?;
-    let waited = Waited {
-        client: &client,
-        id: named.session,
-        until: until.into_iter().map(SessionState::from).collect(),
-        last: Cell::default(),
-    };
+    let until = until.into_iter().map(SessionState::from).collect();
+    let waited = Waited::new(&client, named.session, until);
     // One look is always made, however short the limit is.
     let first = waited.look().await?;
-    let limit = timeout.unwrap_or(LONGEST).min(LONGEST);
-    let rest = tokio::time::timeout_at(begun + limit, waited.rest(first));
-    match app.wait("waiting", rest).await {
-        Ok(answer) => app.printer.answer(&SessionAnswer::from(answer?))?,
-        Err(_) => return Err(waited.too_late(limit)),
+    let limit = timeout.unwrap_or(LONGEST);
+    match waited.go_on(app, first, begun, limit).await? {
+        Some(answer) => app.printer.answer(&SessionAnswer::from(answer))?,
+        None => return Err(waited.too_late(limit)),
     }
     Ok(Exit::Ok)
 }
 
 /// What is waited for.
-struct Waited<'a> {
+pub(super) struct Waited<'a> {
     client: &'a Client,
     id: String,
     until: Vec<SessionState>,
@@ -77,16 +72,42 @@ struct Waited<'a> {
     last: Cell<SessionState>,
 }
 
-impl Waited<'_> {
+impl<'a> Waited<'a> {
+    pub(super) fn new(client: &'a Client, id: String, until: Vec<SessionState>) -> Self {
+        Self {
+            client,
+            id,
+            until,
+            last: Cell::default(),
+        }
+    }
+
+    /// Goes on from an answer, for so long since it began; `None` when it was not so in time.
+    pub(super) async fn go_on(
+        &self,
+        app: &App,
+        answer: GetSessionResponse,
+        begun: Instant,
+        limit: Duration,
+    ) -> Result<Option<GetSessionResponse>, Error> {
+        self.saw(&answer);
+        let rest = tokio::time::timeout_at(begun + limit.min(LONGEST), self.rest(answer));
+        app.wait("waiting", rest).await.ok().transpose()
+    }
+
     async fn look(&self) -> Result<GetSessionResponse, Error> {
         let request = GetSessionRequest {
             session_id: self.id.clone(),
             include_health: true,
         };
         let answer = self.client.get_session(request).await?;
-        self.last
-            .set(answer.session.as_ref().map(Session::state).unwrap_or_default());
+        self.saw(&answer);
         Ok(answer)
+    }
+
+    fn saw(&self, answer: &GetSessionResponse) {
+        let session = answer.session.as_ref();
+        self.last.set(session.map(Session::state).unwrap_or_default());
     }
 
     /// Looks until it is so. The watch is that of the session's workspace, and a new one when it moves.

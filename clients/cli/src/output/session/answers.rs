@@ -104,7 +104,14 @@ impl From<AcquireAttachLeaseResponse> for SessionAnswer {
 impl From<ReleaseAttachLeaseResponse> for SessionAnswer {
     fn from(answer: ReleaseAttachLeaseResponse) -> Self {
         let ReleaseAttachLeaseResponse { session, revision } = answer;
-        Self::new(session, revision, "is left")
+        // Giving back what one does not hold is no error, and somebody else stays inside.
+        let entered = session.as_ref().is_some_and(|session| session.attach.is_some());
+        let done = if entered {
+            "was not yours, and stays entered"
+        } else {
+            "is left"
+        };
+        Self::new(session, revision, done)
     }
 }
 

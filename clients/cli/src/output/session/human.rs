@@ -19,7 +19,7 @@ impl SessionView {
             ("name", Cell::plain(&self.name)),
             ("id", Cell::plain(&self.id)),
             ("workspace", Cell::plain(self.home())),
-            ("directory", Cell::plain(&self.cwd)),
+            ("directory", Cell::plain(self.directory())),
             ("agent", Cell::plain(&self.agent)),
             ("provider", Cell::plain(&self.provider)),
             ("model", Cell::plain(&self.model)),
@@ -58,6 +58,8 @@ impl SessionView {
         let text = match self.badge {
             "UNSPECIFIED" | "UNKNOWN" => state,
             badge if badge == self.state => state,
+            // To start and to stop is all that it is at.
+            "RUNNING" if matches!(self.state, "STARTING" | "STOPPING") => state,
             badge => format!("{state}, {}", spoken(badge)),
         };
         match self.badge {
@@ -66,6 +68,14 @@ impl SessionView {
             "RUNNING" | "DONE" => Cell::good(text),
             "STOPPED" => Cell::faint(text),
             _ => Cell::plain(text),
+        }
+    }
+
+    /// Where it is now: the text given at its creation is of before the project was moved.
+    fn directory(&self) -> &str {
+        match self.canonical_cwd.as_str() {
+            "" => &self.cwd,
+            canonical => canonical,
         }
     }
 

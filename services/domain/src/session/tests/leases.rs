@@ -224,3 +224,22 @@ fn a_runtime_that_is_excused_is_asked_to_stop_and_keeps_others_out() {
     let other = bound().changed(&SessionChange::Bind(lease("h2", 2)), away);
     assert_eq!(other.unwrap().unwrap().next.runtime_holder, "h2");
 }
+
+#[test]
+fn s190_a_new_runtime_leaves_the_operator_and_what_nobody_has_seen() {
+    let settled = Report {
+        settled: true,
+        ..Report::default()
+    };
+    let entered = changed(&bound(), &enter("op", 900), START).next;
+    let done = beat(&entered, &settled, at(1)).next;
+    let before = done.live.clone().unwrap();
+    assert_eq!(before.lease.unwrap().heartbeat_at, Some(at(1)));
+    let after = changed(&done, &SessionChange::Bind(lease("h1", 2)), at(2)).next;
+    let after = after.live.unwrap();
+    assert_eq!(
+        (after.attach, after.settled_at),
+        (before.attach, before.settled_at)
+    );
+    assert_eq!(after.lease.unwrap().heartbeat_at, None);
+}

@@ -184,3 +184,45 @@ fn s121_what_moves_updated_at_and_what_does_not() {
     assert_counted(&stopping, &ended);
     assert_eq!(ended.next.updated_at, at(3));
 }
+
+#[test]
+fn s139_s144_a_resumed_session_knows_nothing_of_its_last_runtime() {
+    let lost = sweep_at(&bound(), at(30));
+    assert_eq!(
+        (lost.runtime, lost.runtime_holder.as_str()),
+        (RuntimeState::Lost, "h1")
+    );
+    let resume = SessionChange::Resume { bind: None };
+    let later = at(3_600);
+    let starting = changed(&lost, &resume, later).next;
+    assert_eq!(
+        (starting.runtime, starting.runtime_holder.as_str()),
+        (RuntimeState::None, "")
+    );
+    // It has the whole time of a start.
+    assert_eq!(starting.state_at, later);
+    assert_eq!(
+        starting.swept(START_TIMEOUT, moment(later.plus(START_TIMEOUT))),
+        None
+    );
+    // A last word of an earlier life is not one of this life.
+    let word = change::LastWord {
+        exit_status: Some(3),
+        ..Default::default()
+    };
+    let ended = bound()
+        .finished(&hash(1), &word, moment(at(1)))
+        .unwrap()
+        .unwrap()
+        .next;
+    let stop_of = ended.stop.as_ref().unwrap();
+    assert_eq!((stop_of.exit_status, stop_of.stopped_at), (Some(3), Some(at(1))));
+    let again = changed(&ended, &resume, at(2)).next;
+    let again = changed(&again, &stop(StopCause::User, ""), at(3)).next;
+    let stale = again.finished(&hash(1), &word, moment(at(4)));
+    assert_eq!(stale, Err(CatalogError::LeaseLost));
+}
+
+fn sweep_at(session: &Session, now: Timestamp) -> Session {
+    session.swept(START_TIMEOUT, moment(now)).unwrap().next
+}

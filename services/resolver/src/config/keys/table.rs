@@ -5,7 +5,7 @@ use super::{DefaultValue, KeyRule, Kind, Merge, Secrecy};
 use DefaultValue::{Count as Number, Flag as On, Text as Word, Texts as Words, Unset, Words as Depends};
 use Kind::{
     Address, AgentName, Any, Choice, Count, Flag, HostId, Named, Path, Paths, ProviderName, SkillPaths,
-    SkillSources, Span, SpanOrSeconds, StoreUrl, Tables, Text, TextMap, Texts,
+    SkillSources, Span, SpanBetween, SpanOrSeconds, StoreUrl, Tables, Text, TextMap, Texts,
 };
 
 const BIG: i64 = 1 << 53;
@@ -483,7 +483,7 @@ pub const KEYS: &[KeyRule] = &[
     ),
     row(
         "session.runtime_ttl",
-        Span,
+        SpanBetween("1s", "1h"),
         Word("30s"),
         "silence after which a runtime has lost its session",
     ),

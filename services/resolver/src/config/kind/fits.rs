@@ -73,6 +73,10 @@ impl Kind {
         }
         let fits = match self {
             Self::Span | Self::SpanOrSeconds => span(text).is_some(),
+            Self::SpanBetween(least, most) => {
+                let given = span(text);
+                given.is_some() && span(least) <= given && given <= span(most)
+            }
             Self::Choice(words) => words.contains(&text),
             Self::Address => is_address(text),
             Self::Path => is_path(text),

@@ -202,7 +202,7 @@ fn profile_id(text: &str) -> Result<ProfileId, CatalogError> {
     if text == permanent.as_str() {
         return Ok(permanent);
     }
-    ProfileId::parse(&text).ok_or_else(|| {
+    ProfileId::parse(text).ok_or_else(|| {
         let problem =
             "must be the id of a profile, 'default' or 26 letters and digits: list the profiles for theirs";
         CatalogError::invalid_field("profile", problem)

@@ -81,8 +81,8 @@ impl Registry {
         .await
     }
 
-    /// Asks a session to stop, and waits a while for its runtime if that is wanted. The write is done before the wait:
-    /// who goes away meanwhile has asked all the same.
+    /// Asks a session to stop, and waits a while for its runtime if that is wanted and not too many others wait. The
+    /// write is done before the wait: who goes away meanwhile has asked all the same.
     ///
     /// # Errors
     /// As [`Registry::change_session`].
@@ -100,6 +100,10 @@ impl Registry {
             .unwrap_or(caller.deadline);
         match Arc::clone(&self).change_session(call, change).await? {
             Reply::Fresh(changed) => {
+                // Who waits takes up room that the runtime may need to say that it is over.
+                let Ok(_turn) = self.stop_waits.try_acquire() else {
+                    return Ok(Reply::Fresh(changed));
+                };
                 let session = self.stopped_by(&caller, changed.session, until.min(last)).await;
                 Ok(Reply::Fresh(Changed { session, ..changed }))
             }

@@ -1,7 +1,7 @@
 //! Runtimes and operators: who runs a session, who is in it, and what a runtime reports.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use compozy_domain::session::change::{LastWord, NewLease, Report, SessionChange};
 use compozy_domain::{CatalogError, LeaseHash, LeaseToken, Revision, SessionAt, SessionId};
@@ -224,6 +224,7 @@ impl Registry {
         let call = HeartbeatCall {
             visibility: caller.principal.visibility.clone(),
             now: self.now(),
+            asked_at: Instant::now(),
             deadline,
         };
         let beats = Heartbeats {
