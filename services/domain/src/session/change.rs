@@ -558,6 +558,16 @@ impl Session {
         Some(next.told(ChangeReason::Seen, moment))
     }
 
+    /// Whether its runtime, from which nothing was heard yet, was given time after an outage and still has it.
+    fn is_excused(&self, now: Timestamp) -> bool {
+        let lease = self.live.as_ref().and_then(|live| live.lease.as_ref());
+        lease.is_some_and(|lease| {
+            let is_granted =
+                lease.heartbeat_at.is_none() && lease.expires_at > lease.bound_at.plus(lease.ttl);
+            is_granted && !lease.has_lapsed(now)
+        })
+    }
+
     /// Why the sweep gives it up, and the word for that.
     fn given_up(
         &self,
@@ -577,7 +587,7 @@ impl Session {
                 FailureKind::ProcessExit,
                 "stop did not complete",
             ),
-            SessionState::Starting if self.state_at.plus(start_timeout) < now => (
+            SessionState::Starting if self.state_at.plus(start_timeout) < now && !self.is_excused(now) => (
                 StopReason::Error,
                 FailureKind::StartupFailure,
                 "start did not complete",

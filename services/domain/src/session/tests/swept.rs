@@ -57,6 +57,32 @@ fn s126_s127_a_start_has_its_time() {
 }
 
 #[test]
+fn a_start_that_an_outage_has_cut_has_the_time_that_its_lease_was_given() {
+    let mut starting = bound();
+    starting.state = SessionState::Starting;
+    let away = Moment {
+        away_since: Some(at(10)),
+        ..moment(at(100))
+    };
+    let granted = starting.swept(START_TIMEOUT, away).unwrap().next;
+    let state = |outcome: Option<Outcome>| outcome.map(|outcome| outcome.next.state);
+    assert_ne!(state(sweep(&granted, at(129))), Some(SessionState::Stopped));
+    assert_eq!(
+        beat(&granted, &Report::default(), at(129)).next.state,
+        SessionState::Active
+    );
+    assert_eq!(state(sweep(&granted, at(130))), Some(SessionState::Stopped));
+    // A long lease alone buys no time.
+    let mut long = starting;
+    let lease = NewLease {
+        ttl: Duration::from_secs(3_600),
+        ..lease("h1", 1)
+    };
+    long.take_lease(&lease, START);
+    assert_eq!(state(sweep(&long, at(61))), Some(SessionState::Stopped));
+}
+
+#[test]
 fn s128_a_session_without_a_runtime_never_lapses() {
     assert_eq!(sweep(&session(), at(365 * 86_400)), None);
 }

@@ -200,10 +200,10 @@ fn activity(activity: pb::Activity) -> Result<NewActivity, CatalogError> {
     }
     let detail = parse_prose(detail, "activity.detail")?;
     Ok(NewActivity {
-        kind: at_most(kind, ROLE_CHARS_MAX, "activity.kind")?,
+        kind: redacted(&at_most(kind, ROLE_CHARS_MAX, "activity.kind")?),
         detail: cut_prose(&redacted(&detail), ACTIVITY_BYTES_MAX),
-        tool: at_most(current_tool, WORD_CHARS_MAX, "activity.current_tool")?,
-        turn_id: at_most(turn_id, WORD_CHARS_MAX, "activity.turn_id")?,
+        tool: redacted(&at_most(current_tool, WORD_CHARS_MAX, "activity.current_tool")?),
+        turn_id: redacted(&at_most(turn_id, WORD_CHARS_MAX, "activity.turn_id")?),
     })
 }
 
