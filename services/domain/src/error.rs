@@ -1,7 +1,16 @@
 //! Everything that a caller may do wrong or meet, named after the situation. Each error has one reason;
 //! the server maps a reason to a status in one place.
 
+mod fault;
+mod message;
+
 use thiserror::Error;
+
+pub use self::fault::{CursorFault, IdentityFault, PathConflict, PathFault, RootFault, SessionCwdFault};
+use self::message::{
+    archived_words, config_message, conflict_message, identity_message, outcome_words, path_message,
+    quoted_cwd,
+};
 
 use crate::diagnostic::Diagnostic;
 use crate::id::{SessionId, WorkspaceId};
@@ -74,90 +83,6 @@ pub enum Reason {
     MethodUnknown,
     StoreCorrupt,
     Defect,
-}
-
-/// What is wrong with a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathFault {
-    /// It is relative.
-    NotAbsolute,
-    /// It does not exist.
-    NotFound,
-    /// It is no directory.
-    NotDirectory,
-    /// It leads through a cycle of links.
-    Loop,
-    /// The daemon's user may not read it.
-    Unreadable,
-    /// It lies outside the allowed roots.
-    NotAllowed,
-    /// It can't be written, or a link or a file stands where a directory of the daemon's own has to be.
-    Unwritable,
-}
-
-/// What is wrong with an identity file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IdentityFault {
-    /// Its content breaks a rule.
-    Invalid {
-        /// Line of the problem, from 1; `None` when it is about the file as a whole.
-        line: Option<u32>,
-        /// Which rule.
-        problem: String,
-    },
-    /// It can't be read.
-    Unreadable,
-    /// It can't be written.
-    Unwritable {
-        /// Why.
-        problem: String,
-    },
-}
-
-/// What is wrong with a cursor or token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CursorFault {
-    /// No cursor of this product, or an edited one.
-    Malformed,
-    /// Longer than any cursor.
-    TooLarge,
-    /// Made for another method, filter or order.
-    OtherQuery,
-    /// Made by another catalog.
-    OtherCatalog,
-    /// Its key is no longer valid.
-    KeyRetired,
-}
-
-impl CursorFault {
-    /// The word in the error's metadata.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Malformed => "malformed",
-            Self::TooLarge => "too_large",
-            Self::OtherQuery => "other_query",
-            Self::OtherCatalog => "other_catalog",
-            Self::KeyRetired => "key_retired",
-        }
-    }
-}
-
-/// What stands in the way of a registration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PathConflict {
-    /// The directory is registered, with other values in these fields.
-    Registered {
-        /// Names of the fields that differ.
-        fields: Vec<&'static str>,
-    },
-    /// The directory is a copy of a registered one, and copies were to be refused.
-    Copy {
-        /// Root of the registered one.
-        original: String,
-    },
-    /// Another registration has this root.
-    RootTaken,
 }
 
 /// Every failure that is no defect.
@@ -494,50 +419,6 @@ pub enum CatalogError {
     },
 }
 
-/// A directory between commas; nothing for one that is not recorded.
-fn quoted_cwd(cwd: &str) -> String {
-    if cwd.is_empty() {
-        String::new()
-    } else {
-        format!(", '{cwd}',")
-    }
-}
-
-/// Why the directory of a session can't be on the account of a workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionCwdFault {
-    /// Another workspace owns it, or none does.
-    Mismatch,
-    /// None is recorded.
-    Absent,
-    /// It does not exist right now.
-    NotFound,
-    /// It is no directory right now.
-    NotDirectory,
-}
-
-impl SessionCwdFault {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Mismatch => "does not belong to the workspace: choose the workspace that owns it",
-            Self::Absent => "is not recorded: such a session can be on no account",
-            Self::NotFound => "does not exist right now: bring it back first",
-            Self::NotDirectory => "is no directory right now: bring the directory back first",
-        }
-    }
-}
-
-/// In which way a root can't be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RootFault {
-    /// It does not exist.
-    Missing,
-    /// It is no directory.
-    NotDirectory,
-    /// It can't be read.
-    Unreadable,
-}
-
 impl CatalogError {
     /// An [`CatalogError::InvalidField`].
     #[must_use]
@@ -639,98 +520,10 @@ impl CatalogError {
     }
 }
 
-impl RootFault {
-    const fn root_words(self) -> &'static str {
-        match self {
-            Self::Missing => "does not exist right now: bring it back, or relink the workspace",
-            Self::NotDirectory => "is no directory: bring the directory back, or relink the workspace",
-            Self::Unreadable => "can't be read by the daemon: check its permissions",
-        }
-    }
-}
-
 impl From<crate::random::RandomFailed> for CatalogError {
     fn from(failed: crate::random::RandomFailed) -> Self {
         Self::Defect {
             detail: failed.to_string(),
         }
-    }
-}
-
-fn path_message(path: &str, fault: PathFault) -> String {
-    match fault {
-        PathFault::NotAbsolute => format!("'{path}' is relative: give an absolute path"),
-        PathFault::NotFound => format!("'{path}' does not exist: check the path"),
-        PathFault::NotDirectory => format!("'{path}' is no directory: give a directory"),
-        PathFault::Loop => format!("'{path}' leads through a cycle of symbolic links: mend the links"),
-        PathFault::Unreadable => format!("'{path}' can't be read by the daemon: check its permissions"),
-        PathFault::NotAllowed => {
-            format!("'{path}' lies outside the roots that this daemon allows: see workspaces.allowed_roots")
-        }
-        PathFault::Unwritable => format!(
-            "'{path}' is no directory that the daemon can write to: check that it is a directory, no link, and its \
-             permissions"
-        ),
-    }
-}
-
-fn conflict_message(path: &str, conflict: &PathConflict) -> String {
-    match conflict {
-        PathConflict::Registered { fields } => format!(
-            "'{path}' is registered with another {}: use an update to change it",
-            fields.join(" and another ")
-        ),
-        PathConflict::Copy { original } => {
-            format!(
-                "'{path}' is a copy of the registered '{original}': register it with policy SHARE or FORK"
-            )
-        }
-        PathConflict::RootTaken => {
-            format!("'{path}' is the root of another workspace: remove that one first")
-        }
-    }
-}
-
-fn identity_message(path: &str, fault: &IdentityFault) -> String {
-    match fault {
-        IdentityFault::Invalid { line, problem } => format!("{path}{}: {problem}", line_suffix(*line)),
-        IdentityFault::Unreadable => format!("{path} can't be read by the daemon: check its permissions"),
-        IdentityFault::Unwritable { problem } => format!("{path} can't be written: {problem}"),
-    }
-}
-
-fn line_suffix(line: Option<u32>) -> String {
-    line.map(|line| format!(":{line}")).unwrap_or_default()
-}
-
-/// Problems that are named in a message.
-const PROBLEMS_NAMED: usize = 5;
-
-fn config_message(problems: &[Diagnostic]) -> String {
-    let named: Vec<String> = problems
-        .iter()
-        .take(PROBLEMS_NAMED)
-        .map(|problem| format!("{}: {}", problem.location(), problem.message))
-        .collect();
-    let more = match problems.len().saturating_sub(PROBLEMS_NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    format!("{}{more}", named.join("; "))
-}
-
-const fn archived_words(is_archived: bool) -> &'static str {
-    if is_archived {
-        ", or unarchive that one"
-    } else {
-        ""
-    }
-}
-
-const fn outcome_words(unknown: bool) -> &'static str {
-    if unknown {
-        " with the same request_id, the write may have happened"
-    } else {
-        ""
     }
 }

@@ -27,6 +27,7 @@ mod server_session;
 mod session_above;
 mod session_accounts;
 mod session_apply;
+mod session_belongings;
 mod session_clock;
 mod session_counts;
 mod session_create;
