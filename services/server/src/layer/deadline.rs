@@ -210,6 +210,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use tonic_types::StatusExt as _;
+
     use super::*;
     use crate::methods::Method;
 
@@ -223,8 +225,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn w291_a_call_without_a_time_of_its_own_ends_after_the_default_and_its_work_stops() {
+    async fn w291_s335_a_call_without_a_time_of_its_own_ends_after_the_default_and_its_work_stops() {
         assert_eq!(Deadlines::new(()).unary, Duration::from_secs(30));
+        for name in [
+            "compozy.workspace.v1.WorkspaceService/RegisterWorkspace",
+            "compozy.session.v1.SessionCatalogService/CreateSession",
+        ] {
+            ends_after_the_default(name).await;
+        }
+    }
+
+    async fn ends_after_the_default(name: &str) {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
         // Work that takes a minute, and half a second instead of half a minute for it.
@@ -248,7 +259,7 @@ mod tests {
         };
         let mut request = Request::new(Body::empty());
         let method = Method {
-            name: "S/M".into(),
+            name: name.into(),
             streaming: false,
             client_streaming: false,
             open: false,
@@ -258,6 +269,8 @@ mod tests {
         let response = layer.call(request).await.unwrap();
         let status = Status::from_header_map(response.headers()).unwrap();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
+        let info = status.get_details_error_info().unwrap();
+        assert_eq!(info.reason, "DEADLINE_EXCEEDED");
         assert!(begun.elapsed() >= Duration::from_millis(500) && begun.elapsed() < Duration::from_secs(30));
         assert_eq!(count.load(Ordering::SeqCst), 0, "the work has stopped");
     }

@@ -96,6 +96,12 @@ impl<'q> Wanted<'q> {
             || filter.query.as_deref().is_some_and(search::finds_nothing)
     }
 
+    /// Whether it asks for a text that an index finds.
+    pub(crate) fn is_text(&self) -> bool {
+        let query = self.filter.query.as_deref();
+        query.is_some_and(crate::sql::session_search::has_trigrams) && !self.is_nothing()
+    }
+
     /// Whether the numbers that are kept tell how many match.
     pub(crate) fn is_kept(&self) -> bool {
         let SessionFilter {

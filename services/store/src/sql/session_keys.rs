@@ -173,6 +173,30 @@ impl Stage {
         }
     }
 
+    /// The statement that reads the first `limit` keys of all branches, each with the number of all matches, of which it
+    /// looks at `at_most`.
+    fn counting_statement(self, branches: &[Branch], at_most: i64, limit: usize) -> String {
+        let direction = if self.descends() { " DESC" } else { "" };
+        let mut columns: Vec<String> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for (number, column) in self.columns().iter().chain(&["s.id"]).enumerate() {
+            columns.push(format!("{column} AS k{number}"));
+            names.push(format!("k{number}"));
+        }
+        let columns = columns.join(", ");
+        let parts = branches
+            .iter()
+            .map(|branch| format!("SELECT {columns} FROM {} WHERE {}", branch.from, branch.condition));
+        let parts = parts.collect::<Vec<String>>().join(" UNION ALL ");
+        let order: Vec<String> = names.iter().map(|name| format!("{name}{direction}")).collect();
+        format!(
+            "WITH m AS MATERIALIZED ({parts} LIMIT {at_most}) \
+             SELECT (SELECT COUNT(*) FROM m), {} FROM m ORDER BY {} LIMIT {limit}",
+            names.join(", "),
+            order.join(", ")
+        )
+    }
+
     /// The statement that reads the first `limit` keys of each branch.
     pub(crate) fn statement(self, dialect: Dialect, branches: &[Branch], limit: usize) -> String {
         let mut columns = self.columns().to_vec();
@@ -192,6 +216,25 @@ impl Stage {
         }
         parts.join(" UNION ALL ")
     }
+}
+
+/// How many matches some branches hold, and the first `limit` keys of them; `None` if there are more than `few`. Each
+/// match is looked at once, where a count and a page would look at all of them twice.
+pub(crate) async fn counted_keys(
+    tx: &mut Tx,
+    stage: Stage,
+    branches: &[Branch],
+    binds: &Conditions,
+    (few, limit): (i64, usize),
+) -> Result<Option<(i64, Vec<Key>)>> {
+    let sql = stage.counting_statement(branches, few + 1, limit);
+    let mut count = 0;
+    let mut keys: Vec<Key> = Vec::new();
+    for mut row in tx.rows(&sql, binds.binds()).await? {
+        count = row.take()?;
+        keys.push(key(row, stage)?);
+    }
+    Ok((count <= few).then_some((count, keys)))
 }
 
 /// The first `limit` keys of some branches, in order.

@@ -14,9 +14,9 @@ use crate::sql::dialect::Dialect;
 use crate::sql::select::Conditions;
 use crate::sql::session_counts::counted;
 use crate::sql::session_filter::Wanted;
-use crate::sql::session_keys::{Branch, Key, Stage, first_keys, stages};
+use crate::sql::session_keys::{Branch, Key, Stage, counted_keys, first_keys, stages};
 use crate::sql::session_rows::{COLUMNS, TABLES, session};
-use crate::sql::session_sources::{are_few, interpret_plans, matches, walk};
+use crate::sql::session_sources::{FEW, are_few, interpret_plans, matches, walk};
 
 /// One page to read.
 pub(crate) struct List(pub(crate) ListSessions);
@@ -49,15 +49,28 @@ impl Transaction for List {
         if !wanted.is_sections() && !wanted.is_nothing() {
             interpret_plans(tx).await?;
         }
-        let total = match &list.counted {
+        let limit = list.limit.get() as usize;
+        let carried = match &list.counted {
             // The log stands where it stood and nothing waits to join it: the count is still true.
             Some((counted_at, total)) if *counted_at == revision && pending == 0 => {
-                i64::try_from(*total).unwrap_or(i64::MAX)
+                Some(i64::try_from(*total).unwrap_or(i64::MAX))
             }
-            _ => count(tx, &wanted).await?,
+            _ => None,
         };
-        let limit = list.limit.get() as usize;
-        let mut keys = page_keys(tx, list, &wanted, total, limit + 1).await?;
+        let gathered = match carried {
+            None if list.after.is_none() && wanted.is_text() => gather(tx, list, &wanted, limit + 1).await?,
+            _ => None,
+        };
+        let (total, mut keys) = match gathered {
+            Some(gathered) => gathered,
+            None => {
+                let total = match carried {
+                    Some(total) => total,
+                    None => count(tx, &wanted).await?,
+                };
+                (total, page_keys(tx, list, &wanted, total, limit + 1).await?)
+            }
+        };
         let has_more = keys.len() > limit;
         keys.truncate(limit);
         let (rows, places) = rows(tx, keys, list.sort).await?;
@@ -138,6 +151,28 @@ async fn planned_anew(tx: &mut Tx, sql: &str, binds: &[Value]) -> Result<i64> {
     let counted = tx.one(sql, binds).await;
     tx.prepares = prepares;
     counted?.take()
+}
+
+/// Total and first places of a text that few sessions hold; `None` if many do, or the order has several stages.
+async fn gather(
+    tx: &mut Tx,
+    list: &ListSessions,
+    wanted: &Wanted<'_>,
+    limit: usize,
+) -> Result<Option<(i64, Vec<Key>)>> {
+    let stages = stages(list.sort, None)?;
+    let [(stage, None)] = &stages[..] else {
+        return Ok(None);
+    };
+    let mut binds = Conditions::default();
+    let branches = matches(tx, wanted, &mut binds).await?;
+    if branches.len() > BRANCHES_COUNTED_AT_ONCE {
+        return Ok(None);
+    }
+    let prepares = std::mem::replace(&mut tx.prepares, false);
+    let gathered = counted_keys(tx, *stage, &branches, &binds, (FEW, limit)).await;
+    tx.prepares = prepares;
+    gathered
 }
 
 /// The places of the page's rows, and of one more if there is one.

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::doctor::{checks, doctor, findings, text};
 
-fn change_store(environment: &Environment, sql: &str) {
+pub(crate) fn change_store(environment: &Environment, sql: &str) {
     let store = Connection::open(environment.home.join("compozy.db")).unwrap();
     store.execute_batch(sql).unwrap();
     // Into the file itself, so that its bytes can be compared.

@@ -7,7 +7,7 @@ use std::path::Path;
 use compozy_e2e::{Daemon, Engine, Environment, Mounted, Run, names, private_mounts, skip, utf8};
 
 /// A runtime whose tasks stay on this thread, because only this thread and what it starts see its mounts.
-fn on_this_thread(work: impl Future<Output = ()>) {
+pub(crate) fn on_this_thread(work: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -15,7 +15,7 @@ fn on_this_thread(work: impl Future<Output = ()>) {
         .block_on(work);
 }
 
-fn may_mount(test: &str) -> bool {
+pub(crate) fn may_mount(test: &str) -> bool {
     let allowed = private_mounts();
     if !allowed {
         skip(test, "mounting is not allowed here");
@@ -43,7 +43,7 @@ fn c149_a_home_on_a_read_only_disk_is_an_error_that_names_it() {
 }
 
 /// Fills a disk to the last byte.
-fn fill(disk: &Path) {
+pub(crate) fn fill(disk: &Path) {
     let mut file = fs::File::create(disk.join("filler")).unwrap();
     for size in [65_536, 4_096, 1] {
         let block = vec![0_u8; size];
