@@ -8,7 +8,10 @@ use prost_types::{
 
 use crate::failure::{Failure, FailureKind};
 
-/// Every file, each once.
+/// The contract of event logs and ledgers is settled before anybody serves it: nobody is told that it is there.
+const NOT_SERVED: &str = "compozy/session/v1/session_event_service.proto";
+
+/// Every file of what is served, each once.
 ///
 /// # Errors
 /// When a built-in descriptor does not parse, which would be a defect of the build.
@@ -29,7 +32,7 @@ pub fn all() -> Result<FileDescriptorSet, Failure> {
             )
         })?;
         for file in set.file {
-            if all.file.iter().all(|known| known.name() != file.name()) {
+            if file.name() != NOT_SERVED && all.file.iter().all(|known| known.name() != file.name()) {
                 all.file.push(file);
             }
         }

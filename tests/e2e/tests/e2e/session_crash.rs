@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use compozy_client::{Client, ErrorKind};
-use compozy_e2e::{Daemon, Database, Engine, Environment, by_id, register, until, until_async};
+use compozy_e2e::{Daemon, Database, Engine, Environment, by_id, register, request_id, until, until_async};
 use compozy_proto::session::v1::{
     ArchiveFilter, Session, SessionFilter, SessionState, StopCause, StopReason,
 };
+use compozy_proto::workspace::v1::{RemoveWorkspaceRequest, RemovedSessions};
 use rusqlite::Connection;
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
@@ -333,4 +334,99 @@ async fn s344_an_answered_stop_outlives_a_kill_on_postgres() {
     if let Some(environment) = on_postgres("s344_an_answered_stop_outlives_a_kill_on_postgres") {
         an_answered_stop_outlives_a_kill(&environment).await;
     }
+}
+
+// W286, W287
+
+/// A kill in the midst of a removal leaves the whole workspace as before, or it is removed as it was asked for; the
+/// request again gets it done.
+async fn a_removal_outlives_a_kill(environment: &Environment, sessions: RemovedSessions) {
+    let mut daemon = Daemon::start(environment).await;
+    for round in 0..6_u32 {
+        let client = daemon.client();
+        let name = format!("project-{round}");
+        let workspace = workspace(environment, client, &name).await;
+        let mut made = Vec::new();
+        for _ in 0..50 {
+            let session = client
+                .create_session(new_in(&workspace))
+                .await
+                .unwrap()
+                .session
+                .unwrap();
+            client
+                .stop_session(stop(&session.id, StopCause::Completed, ""))
+                .await
+                .unwrap();
+            made.push(session.id);
+        }
+        let before = account(client, &workspace).await;
+        assert_eq!(before.len(), made.len());
+        let request = RemoveWorkspaceRequest {
+            r#ref: Some(by_id(&workspace)),
+            sessions: sessions.into(),
+            request_id: request_id(),
+            ..Default::default()
+        };
+        let removing = {
+            let (client, request) = (environment.client(), request.clone());
+            tokio::spawn(async move { client.remove_workspace(request).await })
+        };
+        // The moment of the kill is meant to be anywhere in it.
+        tokio::time::sleep(Duration::from_millis(u64::from(round))).await;
+        daemon.kill();
+        let was_answered = removing.await.unwrap().is_ok();
+
+        daemon = Daemon::start(environment).await;
+        let client = daemon.client();
+        let of_it = |rows: Vec<Session>| {
+            let rows = rows.into_iter().filter(|row| made.contains(&row.id));
+            rows.collect::<Vec<_>>()
+        };
+        let rows = of_it(listed(client, everything()).await);
+        let in_it = rows.iter().filter(|row| row.workspace_id == workspace).count();
+        let is_removed = in_it == 0;
+        assert!(is_removed || !was_answered, "an answered removal is there");
+        if !is_removed {
+            assert_eq!((rows.len(), in_it), (made.len(), made.len()), "half a removal");
+            assert_eq!(account(client, &workspace).await, before);
+        }
+        client.remove_workspace(request).await.unwrap();
+        let rows = of_it(listed(client, everything()).await);
+        let kept = if sessions == RemovedSessions::Delete {
+            0
+        } else {
+            made.len()
+        };
+        assert_eq!(rows.len(), kept);
+        assert!(rows.iter().all(|row| row.workspace_id.is_empty()));
+        assert_counted(client, everything()).await;
+    }
+    assert!(findings(&doctor(environment, &[])).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn w286_a_kill_while_a_workspace_and_its_sessions_go() {
+    a_removal_outlives_a_kill(&Environment::on(Engine::Sqlite), RemovedSessions::Delete).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn w286_the_same_on_postgres() {
+    let Some(environment) = on_postgres("w286_the_same_on_postgres") else {
+        return;
+    };
+    a_removal_outlives_a_kill(&environment, RemovedSessions::Delete).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn w287_a_kill_while_a_workspace_goes_and_its_sessions_stay() {
+    a_removal_outlives_a_kill(&Environment::on(Engine::Sqlite), RemovedSessions::Keep).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn w287_the_same_on_postgres() {
+    let Some(environment) = on_postgres("w287_the_same_on_postgres") else {
+        return;
+    };
+    a_removal_outlives_a_kill(&environment, RemovedSessions::Keep).await;
 }
