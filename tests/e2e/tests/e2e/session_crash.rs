@@ -368,14 +368,13 @@ async fn a_removal_outlives_a_kill(environment: &Environment, sessions: RemovedS
             request_id: request_id(),
             ..Default::default()
         };
-        let removing = {
-            let (client, request) = (environment.client(), request.clone());
-            tokio::spawn(async move { client.remove_workspace(request).await })
-        };
+        let mut removing = JoinSet::new();
+        let (own_client, own_request) = (environment.client(), request.clone());
+        removing.spawn(async move { own_client.remove_workspace(own_request).await });
         // The moment of the kill is meant to be anywhere in it.
         tokio::time::sleep(Duration::from_millis(u64::from(round))).await;
         daemon.kill();
-        let was_answered = removing.await.unwrap().is_ok();
+        let was_answered = removing.join_next().await.unwrap().unwrap().is_ok();
 
         daemon = Daemon::start(environment).await;
         let client = daemon.client();
