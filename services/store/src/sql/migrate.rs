@@ -384,8 +384,16 @@ mod tests {
         assert!(release("0.1.0") == release("0.1.0-rc1"));
     }
 
-    /// Tables that one engine has and the other has not, as the scripts say why.
-    const OF_ONE_ENGINE: [&str; 2] = ["change_pending", "workspace_front"];
+    /// Tables, a column and indexes that one engine has and the other has not, as the scripts say why.
+    const OF_ONE_ENGINE: [&str; 7] = [
+        "change_pending.",
+        "workspace_front.",
+        "session_front.",
+        "session_count_delta.",
+        "session.number",
+        "CREATE INDEX session_count_delta_scope",
+        "CREATE INDEX session_search",
+    ];
 
     /// Each table with its columns in their order, and each index.
     fn structure(script: &str) -> Vec<String> {
@@ -394,6 +402,7 @@ mod tests {
         for line in script.lines().map(str::trim) {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words.as_slice() {
+                ["--", ..] => {}
                 ["CREATE", "TABLE", name, "("] => table = Some((*name).to_owned()),
                 [end, ..] if end.starts_with(')') => table = None,
                 [column, ..] if table.is_some() => {
@@ -409,11 +418,7 @@ mod tests {
                 _ => {}
             }
         }
-        lines.retain(|line| {
-            !OF_ONE_ENGINE
-                .iter()
-                .any(|table| line.starts_with(&format!("{table}.")))
-        });
+        lines.retain(|line| !OF_ONE_ENGINE.iter().any(|start| line.starts_with(start)));
         lines
     }
 
