@@ -125,7 +125,7 @@ async fn c181_a_catalog_of_a_too_new_release_is_refused_untouched_on_postgres() 
         catalog.register("/w/a").await;
         let before = catalog.everything().await;
         assert_too_new(reopened_after(&catalog, TOO_NEW).await);
-        let back = "UPDATE schema_version SET version = 3, oldest_binary = '0.1.0'";
+        let back = "UPDATE schema_version SET version = 4, oldest_binary = '0.1.0'";
         let pool = catalog.engine.connections().await;
         sqlx::query(back).execute(&pool).await.unwrap();
         pool.close().await;
@@ -162,15 +162,25 @@ async fn an_altered_migration_is_refused_on_postgres() {
     .await;
 }
 
-/// As the release before profiles left it.
-async fn a_catalog_from_before_profiles_gets_them<E: Engine>(catalog: Catalog<E>) {
+/// As the release before profiles left it: what each engine has alone, and what both have.
+async fn a_catalog_from_before_profiles_gets_them<E: Engine>(catalog: Catalog<E>, alone: &[&str]) {
     let row = catalog.register("/w/a").await;
-    for sql in [
+    let both = [
+        "DROP TABLE session_transition",
+        "DROP TABLE session_label",
+        "DROP TABLE session_live",
+        "DROP TABLE session_count",
+        "DROP TABLE session_sweep",
+        "DROP TABLE deleted_session",
+        "DROP TABLE session",
+        "DROP INDEX workspace_name_search",
+        "ALTER TABLE workspace DROP COLUMN name_search",
         "DROP TABLE profile",
         "DROP TABLE profile_selection",
-        "DELETE FROM schema_migration WHERE number = 3",
+        "DELETE FROM schema_migration WHERE number >= 3",
         "UPDATE schema_version SET version = 2",
-    ] {
+    ];
+    for sql in alone.iter().chain(&both) {
         execute(&catalog.store, sql).await.unwrap();
     }
     let catalog = catalog.reopened().await;
@@ -207,7 +217,13 @@ async fn a_catalog_from_before_profiles_gets_them_on_sqlite() {
             module_path!(),
             "::a_catalog_from_before_profiles_gets_them_on_sqlite"
         ),
-        a_catalog_from_before_profiles_gets_them,
+        async |catalog| {
+            a_catalog_from_before_profiles_gets_them(
+                catalog,
+                &["DROP TABLE session_search", "DROP TABLE session_front"],
+            )
+            .await
+        },
     )
     .await;
 }
@@ -219,7 +235,17 @@ async fn a_catalog_from_before_profiles_gets_them_on_postgres() {
             module_path!(),
             "::a_catalog_from_before_profiles_gets_them_on_postgres"
         ),
-        a_catalog_from_before_profiles_gets_them,
+        async |catalog| {
+            a_catalog_from_before_profiles_gets_them(
+                catalog,
+                &[
+                    "DROP TABLE session_count_delta",
+                    "DROP SEQUENCE session_front",
+                    "DROP FUNCTION catalog_now",
+                ],
+            )
+            .await
+        },
     )
     .await;
 }
@@ -247,7 +273,8 @@ async fn processes_that_open_a_new_catalog_at_once_found_it_once() {
             [
                 ["1", "0001_catalog"],
                 ["2", "0002_origin"],
-                ["3", "0003_profiles"]
+                ["3", "0003_profiles"],
+                ["4", "0004_sessions"]
             ]
         );
         for store in &stores {
