@@ -222,7 +222,7 @@ async fn a_catalog_from_before_profiles_gets_them_on_sqlite() {
                 catalog,
                 &["DROP TABLE session_search", "DROP TABLE session_front"],
             )
-            .await
+            .await;
         },
     )
     .await;
@@ -244,7 +244,7 @@ async fn a_catalog_from_before_profiles_gets_them_on_postgres() {
                     "DROP FUNCTION catalog_now",
                 ],
             )
-            .await
+            .await;
         },
     )
     .await;
