@@ -115,7 +115,7 @@ fn by_reason(reason: ErrorReason) -> Option<&'static str> {
             "`compozy workspace info <path>` shows the registration that is there; `edit` changes it, `remove` takes it away"
         }
         ErrorReason::SessionNotFound => {
-            "`compozy session list --include-archived` shows the sessions that there are"
+            "a session is named by its id, not by its name: `compozy session list --include-archived` shows both"
         }
         ErrorReason::SessionIdConflict => "leave out --id, and a new one is drawn; an id is never used twice",
         ErrorReason::SessionCwdAbsent => "it was imported without a directory and belongs to no workspace",

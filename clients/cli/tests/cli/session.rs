@@ -50,7 +50,10 @@ fn c122_an_unknown_session_is_not_found() {
         let error = done.error(66);
         assert_eq!(error["reason"], "SESSION_NOT_FOUND", "{verb}");
         assert!(
-            error["hint"].as_str().unwrap().contains("session list"),
+            error["hint"]
+                .as_str()
+                .unwrap()
+                .starts_with("a session is named by its id, not by its name: `compozy session list"),
             "{error}"
         );
     }
