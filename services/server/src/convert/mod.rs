@@ -8,6 +8,7 @@ pub mod directory;
 mod fitted;
 pub mod identity;
 pub mod list;
+mod mask;
 pub mod mcp;
 pub mod order;
 pub mod page;

@@ -12,6 +12,7 @@ use compozy_store::{Selected, Written};
 
 pub use self::record::{active_record, record, selection, source};
 use super::diagnostic::findings;
+use super::mask::Mask;
 use super::page::fitting;
 use super::reference::reference;
 use super::{count, etag};
@@ -199,45 +200,21 @@ pub fn update(request: pb::UpdateProfileRequest) -> Result<(ProfileNamed, Profil
         created_at: _,
         updated_at: _,
     } = new_values.unwrap_or_default();
-    let (color, icon) = match update_mask
-        .map(|mask| mask.paths)
-        .filter(|paths| !paths.is_empty())
-    {
-        None => (color, icon),
-        Some(paths) => masked(&paths, color, icon)?,
+    let elsewhere = "; a name is changed by RenameProfile";
+    let mask = Mask::read(update_mask, &["color", "icon"], elsewhere)?;
+    let meant = |field: &str, value: Option<String>| {
+        mask.means(field, value.is_some())
+            .then(|| value.unwrap_or_default())
     };
     let update = ProfileUpdate {
-        color: color
+        color: meant("color", color)
             .map(|color| profile::check_color(&color, "new_values.color"))
             .transpose()?,
-        icon: icon
+        icon: meant("icon", icon)
             .map(|icon| profile::check_icon(&icon, "new_values.icon"))
             .transpose()?,
     };
     Ok((named(reference, given)?, update))
-}
-
-fn masked(
-    paths: &[String],
-    color: Option<String>,
-    icon: Option<String>,
-) -> Result<(Option<String>, Option<String>), CatalogError> {
-    let (mut with_color, mut with_icon) = (false, false);
-    for path in paths {
-        match path.as_str() {
-            "color" => with_color = true,
-            "icon" => with_icon = true,
-            other => {
-                let shown: String = other.chars().take(64).flat_map(char::escape_debug).collect();
-                let problem = format!(
-                    "must hold only color and icon, not '{shown}'; a name is changed by RenameProfile"
-                );
-                return Err(CatalogError::invalid_field("update_mask", problem));
-            }
-        }
-    }
-    let given = |with: bool, value: Option<String>| with.then(|| value.unwrap_or_default());
-    Ok((given(with_color, color), given(with_icon, icon)))
 }
 
 /// Makes the response.

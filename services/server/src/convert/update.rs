@@ -4,24 +4,13 @@ use compozy_domain::{CatalogError, Workspace, WorkspaceName, text};
 use compozy_proto::workspace::v1 as pb;
 use compozy_store::Written;
 
+use super::mask::Mask;
 use super::reference::reference;
 use super::register::dirs;
 use super::workspace::record;
 use crate::registry::{DirsWanted, UpdateWanted};
 use crate::resume_token;
 use crate::seal::Seal;
-
-/// Paths of a mask at most, repetitions included.
-const MASK_PATHS_MAX: usize = 16;
-
-/// The fields that a mask names.
-#[derive(Debug, Clone, Copy, Default)]
-struct Masked {
-    name: bool,
-    title: bool,
-    additional_dirs: bool,
-    default_agent: bool,
-}
 
 /// Reads a request.
 ///
@@ -59,23 +48,13 @@ pub fn wanted(request: pb::UpdateWorkspaceRequest) -> Result<UpdateWanted, Catal
         session_counts: _,
         defect: _,
     } = workspace.unwrap_or_default();
-    let masked = match update_mask
-        .map(|mask| mask.paths)
-        .filter(|paths| !paths.is_empty())
-    {
-        Some(paths) => Masked::read(&paths)?,
-        None => Masked {
-            name: name.is_some(),
-            title: title.is_some(),
-            default_agent: default_agent.is_some(),
-            additional_dirs: false,
-        },
+    let fields = ["name", "title", "additional_dirs", "default_agent"];
+    let mask = Mask::read(update_mask, &fields, "")?;
+    let given = |field: &str, value: Option<String>| {
+        mask.means(field, value.is_some())
+            .then(|| value.unwrap_or_default())
     };
-    let given = |masked: bool, value: Option<String>| masked.then(|| value.unwrap_or_default());
-    let (title, default_agent) = (
-        given(masked.title, title),
-        given(masked.default_agent, default_agent),
-    );
+    let (title, default_agent) = (given("title", title), given("default_agent", default_agent));
     if let Some(title) = &title {
         text::check_title(title, "workspace.title")?;
     }
@@ -84,13 +63,18 @@ pub fn wanted(request: pb::UpdateWorkspaceRequest) -> Result<UpdateWanted, Catal
     }
     Ok(UpdateWanted {
         reference,
-        name: given(masked.name, name)
+        name: given("name", name)
             .as_deref()
             .map(WorkspaceName::parse)
             .transpose()?,
         title,
         default_agent,
-        dirs: dirs_wanted(masked.additional_dirs, &additional_dirs, &add_dirs, &remove_dirs)?,
+        dirs: dirs_wanted(
+            mask.means("additional_dirs", false),
+            &additional_dirs,
+            &add_dirs,
+            &remove_dirs,
+        )?,
         etag: super::etag(etag)?,
         validate_only,
     })
@@ -121,34 +105,6 @@ fn dirs_wanted(
         });
     }
     Ok(DirsWanted::Keep)
-}
-
-impl Masked {
-    fn read(paths: &[String]) -> Result<Self, CatalogError> {
-        if paths.len() > MASK_PATHS_MAX {
-            return Err(CatalogError::invalid_field(
-                "update_mask",
-                "must hold at most 16 paths",
-            ));
-        }
-        let mut masked = Self::default();
-        for path in paths {
-            match path.as_str() {
-                "name" => masked.name = true,
-                "title" => masked.title = true,
-                "additional_dirs" => masked.additional_dirs = true,
-                "default_agent" => masked.default_agent = true,
-                other => {
-                    let shown: String = other.chars().take(64).flat_map(char::escape_debug).collect();
-                    let problem = format!(
-                        "must hold only name, title, additional_dirs and default_agent, not '{shown}'"
-                    );
-                    return Err(CatalogError::invalid_field("update_mask", problem));
-                }
-            }
-        }
-        Ok(masked)
-    }
 }
 
 /// Makes the response.

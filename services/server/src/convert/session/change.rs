@@ -12,20 +12,11 @@ use compozy_store::Written;
 use super::super::etag;
 use super::lease::id;
 use super::{record, words};
+use crate::convert::mask::Mask;
 use crate::registry::session::change::{ChangeWanted, Changed, StopWanted};
 use crate::registry::session::delete::DeleteWanted;
 use crate::resume_token;
 use crate::seal::Seal;
-
-/// Paths of a mask at most, repetitions included.
-const MASK_PATHS_MAX: usize = 16;
-
-/// The fields that an update means.
-#[derive(Debug, Clone, Copy, Default)]
-struct Masked {
-    labels: bool,
-    permission_mode: bool,
-}
 
 /// Reads a request.
 ///
@@ -46,58 +37,26 @@ pub fn update(request: pb::UpdateSessionRequest) -> Result<ChangeWanted, Catalog
         ..
     } = session.unwrap_or_default();
     let mode = words::permission_mode_from_wire(permission_mode);
-    let masked = match update_mask
-        .map(|mask| mask.paths)
-        .filter(|paths| !paths.is_empty())
-    {
-        Some(paths) => Masked::read(&paths)?,
-        None => Masked {
-            labels: false,
-            permission_mode: mode.is_some(),
-        },
-    };
-    if masked.permission_mode && mode.is_none() {
+    let mask = Mask::read(update_mask, &["labels", "permission_mode"], "")?;
+    let means_mode = mask.means("permission_mode", mode.is_some());
+    if means_mode && mode.is_none() {
         return Err(CatalogError::invalid_field(
             "session.permission_mode",
             "must be set: the mask names it",
         ));
     }
-    let labels = masked
-        .labels
+    let labels = mask
+        .means("labels", false)
         .then(|| parse_labels(labels.into_iter().collect(), "session.labels"))
         .transpose()?;
     Ok(ChangeWanted {
         change: SessionChange::Update {
             labels,
-            permission_mode: mode.filter(|_| masked.permission_mode),
+            permission_mode: mode.filter(|_| means_mode),
         },
         etag: etag(known)?,
         id: id(session_id)?,
     })
-}
-
-impl Masked {
-    fn read(paths: &[String]) -> Result<Self, CatalogError> {
-        if paths.len() > MASK_PATHS_MAX {
-            return Err(CatalogError::invalid_field(
-                "update_mask",
-                "must hold at most 16 paths",
-            ));
-        }
-        let mut masked = Self::default();
-        for path in paths {
-            match path.as_str() {
-                "labels" => masked.labels = true,
-                "permission_mode" => masked.permission_mode = true,
-                other => {
-                    let shown: String = other.chars().take(64).flat_map(char::escape_debug).collect();
-                    let problem = format!("must hold only labels and permission_mode, not '{shown}'");
-                    return Err(CatalogError::invalid_field("update_mask", problem));
-                }
-            }
-        }
-        Ok(masked)
-    }
 }
 
 /// Makes the response.
