@@ -149,10 +149,7 @@ impl Filter {
             return None;
         }
         // Kept sessions of a removed workspace are ungrouped from then on.
-        let joins = entry.stands_for_sessions()
-            && entry.removed == RemovedSessions::Kept
-            && self.ungrouped
-            && self.takes(ChangeKind::Session);
+        let joins = self.is_told_only_the_number_by(entry);
         // Those of a profile may be anywhere.
         let ends = entry.kind == ChangeKind::Profile
             && ends_selections(entry)
@@ -169,6 +166,15 @@ impl Filter {
             from: String::new(),
             ..entry.clone()
         })
+    }
+
+    /// Whether an entry ungroups sessions that it does not name, and whoever looks so does not know.
+    pub(crate) fn is_told_only_the_number_by(&self, entry: &Entry) -> bool {
+        entry.stands_for_sessions()
+            && entry.removed == RemovedSessions::Kept
+            && self.ungrouped
+            && self.takes(ChangeKind::Session)
+            && !self.holds(ChangeKind::Session, &entry.workspace)
     }
 
     fn takes(&self, kind: ChangeKind) -> bool {

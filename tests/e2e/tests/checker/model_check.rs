@@ -1,6 +1,8 @@
 //! What a client has that applies everything it gets: from a snapshot, a page or the beginning of the log on it is
 //! the list.
 
+use std::collections::BTreeSet;
+
 use crate::catalog::{Catalog, State};
 use crate::entry::Record;
 use crate::history::{Event, Listed, Origin, Stream, Watcher};
@@ -78,7 +80,12 @@ pub(crate) fn check_model(
     let knows =
         |record: &Record, state: &State| stream.filter.shows(record, state) && model.begins_with(record);
     let mut expected = reference.catalog_at(until);
-    expected.retain(knows);
+    let is_unnamed = |record: &Record| {
+        let last = reference.last_change(record, until);
+        model.catalog.get(record).is_none()
+            && last.is_some_and(|last| model.unnamed.contains(&last.workspace))
+    };
+    expected.retain(|record, state| knows(record, state) && !is_unnamed(record));
     let mut known = model.catalog.clone();
     // What it was not to hear of at all is one too many.
     known.retain(|record, state| knows(record, state) || !stream.filter.shows(record, state));
@@ -94,6 +101,8 @@ struct Model {
     catalog: Catalog,
     /// What its page listed, if it began with one.
     listed: Option<Listed>,
+    /// Removed workspaces that it did not look at: it was told how many sessions they leave to it, not which.
+    unnamed: BTreeSet<String>,
 }
 
 impl Model {
@@ -116,6 +125,7 @@ fn model(watcher: &Watcher, number: usize, count: usize, log_is_whole: bool) -> 
     let empty = Model {
         catalog: Catalog::default(),
         listed: None,
+        unnamed: BTreeSet::new(),
     };
     let mut model = match &stream.origin {
         Origin::Token { stream, event } => model(watcher, *stream, *event + 1, log_is_whole)?,
@@ -131,6 +141,7 @@ fn model(watcher: &Watcher, number: usize, count: usize, log_is_whole: bool) -> 
             Model {
                 catalog,
                 listed: Some(*listed),
+                unnamed: BTreeSet::new(),
             }
         }
         Origin::Earliest | Origin::Page { .. } | Origin::Now | Origin::Answer { .. } => return None,
@@ -139,8 +150,11 @@ fn model(watcher: &Watcher, number: usize, count: usize, log_is_whole: bool) -> 
         match &received.event {
             Event::Change { entry, .. } => {
                 model.catalog.apply(entry);
-                // Sessions of a removed workspace may be where it does not look.
                 let filter = &stream.filter;
+                if filter.is_told_only_the_number_by(entry) {
+                    model.unnamed.insert(entry.workspace.clone());
+                }
+                // Sessions of a removed workspace may be where it does not look.
                 let is_out = |record: &Record, state: &State| {
                     matches!(record, Record::Session(_)) && !filter.shows(record, state)
                 };

@@ -215,6 +215,14 @@ impl Reference {
         states[count.checked_sub(1)?].1.as_ref()
     }
 
+    /// What changed a record last when the log went up to a place.
+    pub(crate) fn last_change(&self, record: &Record, until: usize) -> Option<&Entry> {
+        let states = self.states.get(record)?;
+        let count = states.partition_point(|(place, _)| *place < until);
+        let (place, _) = states[count.checked_sub(1)?];
+        Some(&self.entries[place].entry)
+    }
+
     /// The states that a record got at a place or behind it, each with that place.
     pub(crate) fn states_from(
         &self,

@@ -14,9 +14,8 @@ fn session(id: &str, workspace: &str, version: i64) -> Row {
     }
 }
 
-/// `s` is created in `a` (7), attached to `b` (8), `t` is created in `a` (9), `a` is removed and `t` kept (10), `t` is
-/// renamed (11).
-fn world() -> World {
+/// `s` is created in `a` (7), attached to `b` (8), `t` is created in `a` (9), `a` is removed and `t` kept (10).
+fn removed() -> World {
     let mut world = World::new();
     world.write(Action::CreateSession, "s >a", 1);
     world.write(Action::Attach, "s a>b", 2);
@@ -25,11 +24,18 @@ fn world() -> World {
     let removal = world.history.log.entries.get_mut(&10).unwrap();
     removal.removed = RemovedSessions::Kept;
     removal.session_count = 1;
-    world.write(Action::RenameSession, "t >", 3);
     let mut list = workspaces(&[("b", 2)]);
     list.insert(session("s", "b", 2));
-    list.insert(session("t", "", 3));
+    list.insert(session("t", "", 2));
     world.history.lists = vec![list];
+    world
+}
+
+/// After that `t` is renamed (11).
+fn world() -> World {
+    let mut world = removed();
+    world.write(Action::RenameSession, "t >", 3);
+    world.history.lists[0].insert(session("t", "", 3));
     world
 }
 
@@ -93,6 +99,29 @@ fn who_looks_at_what_is_ungrouped_hears_of_the_removal_that_ungroups() {
     world.stream().filter.ungrouped = true;
     world.changes(12, &[11]).synced(13);
     world.breaks(&[Rule::Lost]);
+}
+
+#[test]
+fn a_removal_that_ungroups_does_not_name_the_sessions() {
+    let mut world = removed();
+    world.open(Origin::Earliest, 0);
+    world.stream().filter.ungrouped = true;
+    world.changes(12, &[10]).synced(13);
+    world.is_sound();
+    // Who looked at the workspace knows them.
+    let mut world = removed();
+    let seen = left(&world, 8);
+    world.open(Origin::Earliest, 0);
+    world.stream().filter = Filter {
+        ungrouped: true,
+        ..only("a")
+    };
+    world
+        .changes(12, &[1, 3, 4, 7])
+        .got(12, seen)
+        .changes(12, &[10])
+        .synced(13);
+    world.breaks(&[Rule::Model, Rule::Lost]);
 }
 
 #[test]
